@@ -1,0 +1,800 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * call_rcu.bpf.c - how long RCU callbacks wait, by function: from joining their CPU's list to being
+ * taken off it to be run.
+ *
+ * The two ends are paired without a hash. A CPU's callbacks leave its list in the order in which
+ * they joined it, so the hand-over pushes {head, time} to a FIFO of that CPU and the other end looks
+ * at the FIFO's front: same head, same callback. Both ends are fentry programs; the hand-over runs
+ * with interrupts off in list order, the other end once for each callback.
+ *
+ * What breaks the order is repaired where it shows, and counted:
+ *  - an end that we did not see leaves its entry at the front: the next end finds its own entry
+ *    further on and drops what it passes; before each batch the list's own length says how many
+ *    entries can be there at most;
+ *  - an end without an entry: what waited before we began, rcu_barrier()'s own callbacks, or a
+ *    hand-over that we did not see;
+ *  - a FIFO that is full, or a CPU that has none, uses one shared preallocated table by head;
+ *  - a CPU that goes offline has its callbacks merged into another CPU's list: its FIFO is moved to
+ *    the shared table just before.
+ *
+ * Whose list a dequeue empties: rcu_cblist_dequeue() is shared with SRCU and RCU Tasks, and its
+ * argument is a local of the caller; rcu_segcblist_extract_done_cbs() names both that local and the
+ * list it was filled from. An offloaded CPU's list is emptied by a kthread that may run, and move
+ * to, anywhere: those locals are kept in a small table.
+ *
+ * Nothing here allocates, and every loop is bounded.
+ */
+#include "series.bpf.h"
+#include "call_rcu.h"
+
+const volatile __u32 nr_slots = 512;    /* series by function; slot 0 stands for the rest */
+const volatile __u32 slot_shift = 55;   /* 64 - log2(nr_slots) */
+const volatile __u32 by_cpu;            /* also a series per CPU of the hand-over */
+const volatile __u32 offload;           /* some CPU may be offloaded */
+const volatile __u32 lazy_exists;       /* the lazy wish is seen and means something */
+const volatile __u32 sample_below;      /* 0: all; else follow heads whose hash is below it */
+const volatile __u32 nr_cpus = 1;
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct cr_cpu);
+} cpus SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct cr_entry);
+} fifo SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 64);
+	__type(key, __u64);   /* head */
+	__type(value, __u64); /* when */
+} spill SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 64);
+	__type(key, __u64);   /* &rcu_data.cblist */
+	__type(value, __u32); /* CPU */
+} lists SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 64);
+	__type(key, __u64);   /* &rcu_data.barrier_head */
+	__type(value, __u32); /* CPU */
+} barriers SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 64);
+	__type(key, __u64);   /* local list of a batch that runs away from its CPU */
+	__type(value, __u32); /* CPU whose list it is */
+} batches SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct series_slot);
+} slots SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct series_shadow);
+} shadows SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct cr_worst_list); /* CPU * 2 + parity of the interval */
+} worst SEC(".maps");
+
+__u64 nr_spilled; /* entries now in the spill table */
+__u64 pre_moved;  /* as cr_cpu.pre, of CPUs that went offline */
+
+/* rcu_data is static per-CPU data: in BTF, and in kallsyms where that lists data. */
+extern const struct rcu_data rcu_data __ksym;
+
+static __always_inline struct cr_cpu *cpu_state(__u32 cpu)
+{
+	return bpf_map_lookup_elem(&cpus, &cpu);
+}
+
+static __always_inline void count_lost(struct cr_cpu *st, enum kd_lost what, __u64 n)
+{
+	__sync_fetch_and_add(&st->lost[what], n);
+}
+
+/* --- the hand-over --- */
+
+/* Slot of a key (never 0), or 0 = no room: counted under "other". */
+static __always_inline __u32 slot_find(__u64 key)
+{
+	__u32 i, at = (key * 0x9e3779b97f4a7c15ULL) >> (slot_shift & 63);
+
+#pragma unroll
+	for (i = 0; i < SERIES_PROBES; i++) {
+		__u32 idx = (at + i) & (nr_slots - 1);
+		struct series_slot *s = bpf_map_lookup_elem(&slots, &idx);
+		__u64 seen;
+
+		if (!s)
+			return 0;
+		seen = *(volatile __u64 *)&s->key;
+		if (seen == key)
+			return idx;
+		if (seen || !idx)
+			continue;
+		seen = __sync_val_compare_and_swap(&s->key, 0, key);
+		if (!seen || seen == key)
+			return idx;
+	}
+	return 0;
+}
+
+/* The top bit of a function's address is always set; cleared it says "lazy". */
+#define KEY_LAZY (1ULL << 63)
+
+/*
+ * A pointer as a number: the verifier allows no arithmetic on typed pointers, and forgets the type
+ * only in a map. One scratch word for each program that may interrupt the other.
+ */
+static __always_inline __u64 as_number(__u64 *scratch, __u64 pointer)
+{
+	*(volatile __u64 *)scratch = pointer;
+	return *(volatile __u64 *)scratch;
+}
+
+/* By the head's address, so that both ends decide alike and nothing needs to be remembered. */
+static __always_inline int sampled_out(__u64 head)
+{
+	return ((__u32)(head >> 3) * 0x9e3779b1U) >= sample_below;
+}
+
+static __noinline int spill_push(struct cr_cpu *st, __u64 head, __u64 when)
+{
+	long err;
+
+	if (!st)
+		return 0;
+	__sync_fetch_and_add(&st->spilled, 1);
+	if (nr_spilled && bpf_map_lookup_elem(&spill, &head)) {
+		/* Its end was never seen: the new life of this head is the one that counts. */
+		count_lost(st, KD_LOST_UNMATCHED_BEGIN, 1);
+		bpf_map_update_elem(&spill, &head, &when, BPF_EXIST);
+		return 0;
+	}
+	err = bpf_map_update_elem(&spill, &head, &when, BPF_NOEXIST);
+	if (err)
+		count_lost(st, KD_LOST_TABLE_FULL, 1);
+	else
+		__sync_fetch_and_add(&nr_spilled, 1);
+	return 0;
+}
+
+static __always_inline __u64 lazy_bit(struct cr_cpu *st, __u64 head)
+{
+	if (!lazy_exists || !st->offloadable)
+		return 0;
+	if (st->hint_head != head) {
+		count_lost(st, KD_LOST_LAZY_UNKNOWN, 1);
+		return 0;
+	}
+	return st->hint_lazy ? KEY_LAZY : 0;
+}
+
+/* Runs in list order, interrupts off, on the list's own CPU. */
+static __always_inline void push(struct cr_cpu *st, struct callback_head *rhp)
+{
+	__u64 head = (__u64)rhp, func, when, tail;
+	struct cr_entry *e;
+	__u32 idx;
+
+	if (sample_below && sampled_out(as_number(&st->scratch[0], head))) {
+		count_lost(st, KD_LOST_SAMPLED_OUT, 1);
+		return;
+	}
+	func = as_number(&st->scratch[0], (__u64)rhp->func);
+	when = (__u64)slot_find(func ^ lazy_bit(st, head)) << TAG_SHIFT;
+	when |= bpf_ktime_get_ns() & VALUE_MASK;
+	tail = st->tail;
+	if (tail - *(volatile __u64 *)&st->front >= st->depth) {
+		spill_push(st, head, when);
+		return;
+	}
+	idx = st->base + (tail & (st->depth - 1));
+	e = bpf_map_lookup_elem(&fifo, &idx);
+	if (!e)
+		return;
+	e->head = head;
+	e->when = when;
+	barrier();
+	*(volatile __u64 *)&st->tail = tail + 1;
+}
+
+SEC("fentry/rcu_segcblist_enqueue")
+int BPF_PROG(kd_enqueue, struct rcu_segcblist *rsclp, struct callback_head *rhp)
+{
+	struct cr_cpu *st = cpu_state(bpf_get_smp_processor_id());
+
+	if (st && (__u64)rsclp == st->list)
+		push(st, rhp);
+	return 0;
+}
+
+/* Offloaded CPUs: under load callbacks first join the bypass list, which keeps the order. */
+SEC("fentry/rcu_cblist_enqueue")
+int BPF_PROG(kd_bypass, struct rcu_cblist *rclp, struct callback_head *rhp)
+{
+	struct cr_cpu *st = cpu_state(bpf_get_smp_processor_id());
+
+	if (st && st->list && (__u64)rclp == st->bypass)
+		push(st, rhp);
+	return 0;
+}
+
+/* A flush that brings a callback along puts it on the emptied bypass list. */
+SEC("fentry/rcu_cblist_flush_enqueue")
+int BPF_PROG(kd_bypass_flush, struct rcu_cblist *drclp, struct rcu_cblist *srclp,
+	     struct callback_head *rhp)
+{
+	struct cr_cpu *st = cpu_state(bpf_get_smp_processor_id());
+
+	if (rhp && st && st->list && (__u64)srclp == st->bypass)
+		push(st, rhp);
+	return 0;
+}
+
+/* Only where lazy callbacks exist: the wish is an argument here and nowhere later. */
+SEC("fentry/__call_rcu_common")
+int BPF_PROG(kd_lazy_wish, struct callback_head *head)
+{
+	struct cr_cpu *st = cpu_state(bpf_get_smp_processor_id());
+
+	if (!st)
+		return 0;
+	st->hint_lazy = ctx[2] & 0xff; /* bool lazy_in */
+	st->hint_head = (__u64)head;
+	return 0;
+}
+
+/* --- the batch --- */
+
+static __always_inline __u64 list_len(struct rcu_segcblist *rsclp)
+{
+	struct rcu_segcblist___atomic *a = (void *)rsclp;
+	__u64 len = 0;
+
+	bpf_probe_read_kernel(&len, sizeof(len), &a->len.counter);
+	return len;
+}
+
+/*
+ * No more can wait in the FIFO than on the list: what is too much lost its end, and is the oldest.
+ * `slack`: a hand-over on another CPU may be between our hook and the list's count.
+ */
+static __always_inline void repair(struct cr_cpu *owner, struct rcu_segcblist *rsclp, __u64 slack)
+{
+	__u64 front = owner->front, waiting = *(volatile __u64 *)&owner->tail - front;
+	__u64 len = list_len(rsclp) + slack;
+
+	if (waiting > len) {
+		count_lost(owner, KD_LOST_UNMATCHED_BEGIN, waiting - len);
+		owner->front = front + waiting - len;
+	}
+	if (front)
+		owner->pre = 0; /* those came before the first of ours */
+}
+
+SEC("fentry/rcu_segcblist_extract_done_cbs")
+int BPF_PROG(kd_batch, struct rcu_segcblist *rsclp, struct rcu_cblist *rclp)
+{
+	struct cr_cpu *owner, *st = cpu_state(bpf_get_smp_processor_id());
+	__u64 local = (__u64)rclp, list = (__u64)rsclp;
+	__u32 *cpu;
+
+	if (!st)
+		return 0;
+	if (list == st->list) {
+		st->rclp = local;
+		repair(st, rsclp, offload);
+		return 0;
+	}
+	if (st->rclp == local)
+		st->rclp = 0; /* another list's batch at the same place on the stack */
+	if (!offload)
+		return 0;
+	cpu = bpf_map_lookup_elem(&lists, &list);
+	owner = cpu ? cpu_state(*cpu) : 0;
+	if (!owner || !owner->list) {
+		bpf_map_delete_elem(&batches, &local);
+		return 0;
+	}
+	bpf_map_update_elem(&batches, &local, cpu, BPF_ANY);
+	repair(owner, rsclp, 1);
+	return 0;
+}
+
+/* --- the other end --- */
+
+static __noinline int worst_insert(__u32 here, __u64 value, __u64 slot_cpu)
+{
+	__u64 interval = epoch, least = ~0ULL;
+	__u32 idx = here * 2 + (interval & 1), at = 0, i;
+	struct cr_worst_list *l = bpf_map_lookup_elem(&worst, &idx);
+	struct cr_cpu *st = cpu_state(here);
+
+	if (!l || !st)
+		return 0;
+	if (l->interval != interval) {
+		l->n = 0;
+		l->interval = interval;
+	}
+	if (l->n < CR_WORST) {
+		at = l->n;
+	} else {
+		for (i = 0; i < CR_WORST; i++)
+			if (l->w[i].value < least) {
+				least = l->w[i].value;
+				at = i;
+			}
+	}
+	if (at >= CR_WORST)
+		return 0;
+	/* A reader on another CPU takes an entry only if its value is the same before and after. */
+	*(volatile __u64 *)&l->w[at].value = 0;
+	barrier();
+	l->w[at].mono_ns = bpf_ktime_get_ns();
+	l->w[at].series = slot_cpu >> 32;
+	l->w[at].cpu = (__u32)slot_cpu;
+	barrier();
+	*(volatile __u64 *)&l->w[at].value = value;
+	if (l->n < CR_WORST)
+		l->n++;
+	if (l->n < CR_WORST) {
+		st->floor = tagged(interval, 0);
+		return 0;
+	}
+	least = ~0ULL;
+	for (i = 0; i < CR_WORST; i++)
+		if (l->w[i].value < least)
+			least = l->w[i].value;
+	st->floor = tagged(interval, least);
+	return 0;
+}
+
+static __always_inline void finish(struct cr_cpu *st, __u32 here, __u32 owner_cpu, __u64 when)
+{
+	__u64 waited = (bpf_ktime_get_ns() - when) & VALUE_MASK;
+	__u32 slot = when >> TAG_SHIFT;
+	struct series_slot *s;
+
+	if (waited >> (TAG_SHIFT - 1)) {
+		count_lost(st, KD_LOST_CLOCK, 1);
+		return;
+	}
+	s = bpf_map_lookup_elem(&slots, &slot);
+	if (!s)
+		return;
+	if (series_add(s, waited))
+		count_lost(st, KD_LOST_EXTREME, 1);
+	if (by_cpu) {
+		__u32 idx = nr_slots + owner_cpu;
+
+		s = bpf_map_lookup_elem(&slots, &idx);
+		if (s && series_add(s, waited))
+			count_lost(st, KD_LOST_EXTREME, 1);
+	}
+	if ((__s64)(tagged(epoch, waited) - st->floor) > 0)
+		worst_insert(here, waited, (__u64)slot << 32 | owner_cpu);
+}
+
+/*
+ * The front is not this head. Returns its `when`, or 0 when it has none; says why in the counters.
+ */
+#define SEARCH_AHEAD 64
+
+static __noinline __u64 search(struct cr_cpu *owner, __u64 head)
+{
+	__u64 front, ahead, when, *found;
+	__u32 i;
+
+	if (!owner)
+		return 0;
+	front = owner->front;
+	ahead = *(volatile __u64 *)&owner->tail - front;
+	if (nr_spilled) {
+		found = bpf_map_lookup_elem(&spill, &head);
+		if (found) {
+			when = *found;
+			if (!bpf_map_delete_elem(&spill, &head))
+				__sync_fetch_and_add(&nr_spilled, -1);
+			return when;
+		}
+	}
+	if (owner->pre && !front) {
+		owner->pre--;
+		goto pre_start;
+	}
+	for (i = 1; i < SEARCH_AHEAD && i < ahead; i++) {
+		__u32 idx = owner->base + ((front + i) & (owner->depth - 1));
+		struct cr_entry *e = bpf_map_lookup_elem(&fifo, &idx);
+
+		if (!e || e->head != head)
+			continue;
+		count_lost(owner, KD_LOST_UNMATCHED_BEGIN, i);
+		owner->front = front + i + 1;
+		return e->when;
+	}
+	if (bpf_map_lookup_elem(&barriers, &head)) {
+		__sync_fetch_and_add(&owner->barriers, 1);
+		return 0;
+	}
+	if (pre_moved && (__s64)__sync_fetch_and_add(&pre_moved, -1) > 0)
+		goto pre_start;
+	count_lost(owner, KD_LOST_UNMATCHED_END, 1);
+	return 0;
+pre_start:
+	if (bpf_map_lookup_elem(&barriers, &head))
+		__sync_fetch_and_add(&owner->barriers, 1);
+	else
+		count_lost(owner, KD_LOST_PRE_START, 1);
+	return 0;
+}
+
+SEC("fentry/rcu_cblist_dequeue")
+int BPF_PROG(kd_dequeue, struct rcu_cblist *rclp)
+{
+	__u32 here = bpf_get_smp_processor_id(), owner_cpu = here, idx;
+	struct cr_cpu *st = cpu_state(here), *owner = st;
+	struct cr_entry *e;
+	__u64 head, when, front;
+
+	if (!st)
+		return 0;
+	if ((__u64)rclp != st->rclp) {
+		__u64 local = (__u64)rclp;
+		__u32 *cpu = offload ? bpf_map_lookup_elem(&batches, &local) : 0;
+
+		if (!cpu)
+			return 0;
+		owner_cpu = *cpu;
+		owner = cpu_state(owner_cpu);
+		if (!owner)
+			return 0;
+	}
+	head = (__u64)rclp->head;
+	if (!head)
+		return 0; /* the end of the batch */
+	if (sample_below && sampled_out(as_number(&st->scratch[1], head)))
+		return 0;
+	front = owner->front;
+	idx = owner->base + (front & (owner->depth - 1));
+	e = bpf_map_lookup_elem(&fifo, &idx);
+	if (e && e->head == head && front != *(volatile __u64 *)&owner->tail) {
+		when = e->when;
+		owner->front = front + 1;
+	} else {
+		when = search(owner, head);
+		if (!when)
+			return 0;
+	}
+	finish(st, here, owner_cpu, when);
+	return 0;
+}
+
+/* --- CPU hotplug --- */
+
+struct move {
+	struct cr_cpu *st;
+	__u64 front;
+};
+
+static long move_one(__u32 i, struct move *m)
+{
+	__u32 idx = m->st->base + ((m->front + i) & (m->st->depth - 1));
+	struct cr_entry *e = bpf_map_lookup_elem(&fifo, &idx);
+
+	if (e) {
+		spill_push(m->st, e->head, e->when);
+		__sync_fetch_and_add(&m->st->spilled, -1); /* it was counted when it was pushed */
+	}
+	return 0;
+}
+
+/* In task context on another CPU, before the dead CPU's callbacks are merged into this one's list. */
+SEC("fentry/rcutree_migrate_callbacks")
+int BPF_PROG(kd_migrate, int cpu)
+{
+	struct move m = { .st = cpu_state(cpu) };
+
+	if (!m.st || !m.st->list || m.st->offloadable)
+		return 0;
+	m.front = m.st->front;
+	bpf_loop(m.st->tail - m.front, move_one, &m, 0);
+	m.st->front = m.st->tail;
+	__sync_fetch_and_add(&pre_moved, m.st->pre);
+	m.st->pre = 0;
+	return 0;
+}
+
+/* --- run by user space --- */
+
+static __always_inline int start(__u32 cpu)
+{
+	struct cr_cpu *st = cpu_state(cpu);
+	const struct rcu_data *rdp = bpf_per_cpu_ptr(&rcu_data, cpu);
+	__u64 list, barrier_head;
+
+	if (!st || !rdp)
+		return -1;
+	list = (__u64)&rdp->cblist;
+	barrier_head = (__u64)&rdp->barrier_head;
+	st->barrier = barrier_head;
+	bpf_map_update_elem(&lists, &list, &cpu, BPF_ANY);
+	bpf_map_update_elem(&barriers, &barrier_head, &cpu, BPF_ANY);
+	if (bpf_core_field_exists(rdp->nocb_bypass)) {
+		st->bypass = (__u64)&rdp->nocb_bypass;
+		st->offloadable = !!BPF_CORE_READ(rdp, nocb_cb_kthread);
+	}
+	st->pre = list_len((void *)list);
+	*(volatile __u64 *)&st->list = list;
+	return 0;
+}
+
+static __always_inline int stop(__u32 cpu)
+{
+	struct cr_cpu *st = cpu_state(cpu);
+
+	if (!st)
+		return -1;
+	*(volatile __u64 *)&st->list = 0;
+	st->rclp = 0;
+	return 0;
+}
+
+SEC("raw_tp")
+int kd_control(struct kd_run_args *args)
+{
+	__u32 cpu = args->arg[1];
+
+	switch (args->arg[0]) {
+	case CR_START:
+		return start(cpu);
+	case CR_STOP:
+		return stop(cpu);
+	}
+	return -1;
+}
+
+/* --- the tick --- */
+
+static __always_inline int announce(__u32 id, __u32 idx, __u64 key, struct series_shadow *sh)
+{
+	struct kd_rec_series *r;
+	__u64 address = key | KEY_LAZY;
+
+	if (sh->announced)
+		return 0;
+	r = bpf_ringbuf_reserve(&ring, sizeof(*r), 0);
+	if (!r)
+		return -1;
+	__builtin_memset(r, 0, sizeof(*r));
+	r->rec.kind = KD_REC_SERIES;
+	r->rec.len = sizeof(*r);
+	r->rec.id = id;
+	r->source = KD_SRC_CALL_RCU;
+	r->measure = KD_M_CALL_RCU_LATENCY;
+	r->flavour = KD_FL_RCU;
+	if (idx >= nr_slots) {
+		r->dim = KD_DIM_CPU;
+		r->key[0] = idx - nr_slots;
+	} else if (!idx) {
+		r->flags = KD_SERIES_OTHER;
+	} else {
+		r->key[0] = address;
+		r->flags = !lazy_exists ? 0 : key & KEY_LAZY ? KD_SERIES_EAGER : KD_SERIES_LAZY;
+		/* The kernel's own name for it: works whatever kptr_restrict says, modules too. */
+		bpf_snprintf(r->name, sizeof(r->name), "%ps", &address, sizeof(address));
+	}
+	bpf_ringbuf_submit(r, BPF_RB_NO_WAKEUP);
+	sh->announced = 1;
+	return 0;
+}
+
+static long tick_slot(__u32 i, struct series_walk *w)
+{
+	__u32 idx = w->first + i, id = w->id_base + idx;
+	struct series_slot *s = bpf_map_lookup_elem(&slots, &idx);
+	struct series_shadow *sh = bpf_map_lookup_elem(&shadows, &idx);
+
+	if (!s || !sh)
+		return 1;
+	if (bpf_ktime_get_ns() > w->deadline) {
+		w->stop = idx + 1;
+		return 1;
+	}
+	if (s->sum && announce(id, idx, s->key, sh))
+		w->full = 1;
+	if (!w->full && series_send(w, id, s, sh))
+		w->full = 1;
+	if (w->full) {
+		w->stop = idx + 1;
+		return 1;
+	}
+	return 0;
+}
+
+static __always_inline int send_total(__u16 kind, __u16 what, __u64 total)
+{
+	struct kd_rec_total *r = bpf_ringbuf_reserve(&ring, sizeof(*r), 0);
+
+	if (!r)
+		return -1;
+	r->rec.kind = kind;
+	r->rec.len = sizeof(*r);
+	r->rec.id = 0;
+	r->source = KD_SRC_CALL_RCU;
+	r->what = what;
+	r->pad = 0;
+	r->total = total;
+	bpf_ringbuf_submit(r, BPF_RB_NO_WAKEUP);
+	return 0;
+}
+
+/* Sums over the CPUs; lives in a map since it is too large for the stack beside the rest. */
+struct sums {
+	__u64 lost[KD_LOST_COUNT];
+	__u64 begun, open, barriers;
+	__u64 ring_full; /* ticks that were cut short by the ring */
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct sums);
+} sums SEC(".maps");
+
+static long sum_cpu(__u32 cpu, struct sums **ctx)
+{
+	struct cr_cpu *st = cpu_state(cpu);
+	struct sums *t = *ctx;
+	int i;
+
+	if (!st || !t)
+		return 1;
+	for (i = 0; i < KD_LOST_COUNT; i++)
+		t->lost[i] += st->lost[i];
+	t->begun += st->tail + st->spilled;
+	t->open += st->tail - st->front;
+	t->barriers += st->barriers;
+	return 0;
+}
+
+static __always_inline int tick_totals(void)
+{
+	__u32 zero = 0, i;
+	struct sums *t = bpf_map_lookup_elem(&sums, &zero);
+	int full = 0;
+
+	if (!t)
+		return 0;
+	for (i = 0; i < KD_LOST_COUNT; i++)
+		t->lost[i] = 0;
+	t->begun = t->barriers = 0;
+	t->open = nr_spilled;
+	bpf_loop(nr_cpus, sum_cpu, &t, 0);
+	t->lost[KD_LOST_RING_FULL] = t->ring_full;
+	for (i = 0; i < KD_LOST_COUNT; i++)
+		if (t->lost[i])
+			full |= send_total(KD_REC_LOST, i, t->lost[i]);
+	full |= send_total(KD_REC_COUNT, KD_CNT_BEGUN, t->begun);
+	full |= send_total(KD_REC_COUNT, KD_CNT_OPEN, t->open);
+	if (t->barriers)
+		full |= send_total(KD_REC_COUNT, KD_CNT_BARRIER, t->barriers);
+	return full;
+}
+
+static __always_inline int send_worst(struct cr_worst *w)
+{
+	__u64 value = *(volatile __u64 *)&w->value;
+	struct kd_rec_worst *r;
+
+	if (!value)
+		return 0;
+	r = bpf_ringbuf_reserve(&ring, sizeof(*r), 0);
+	if (!r)
+		return -1;
+	r->rec.kind = KD_REC_WORST;
+	r->rec.len = sizeof(*r);
+	r->rec.id = KD_SRC_CALL_RCU << 24 | w->series;
+	r->mono_ns = w->mono_ns;
+	r->value = value;
+	r->cpu = w->cpu;
+	r->pad = 0;
+	barrier();
+	if (*(volatile __u64 *)&w->value == value)
+		bpf_ringbuf_submit(r, BPF_RB_NO_WAKEUP);
+	else
+		bpf_ringbuf_discard(r, BPF_RB_NO_WAKEUP);
+	return 0;
+}
+
+static long tick_worst(__u32 i, struct series_walk *w)
+{
+	__u32 cpu = w->first + i, idx = cpu * 2 + (w->interval & 1), k;
+	struct cr_worst_list *l = bpf_map_lookup_elem(&worst, &idx);
+	struct cr_cpu *st = cpu_state(cpu);
+
+	if (!l || !st)
+		return 1;
+	/* Silent for long: bring the tag near, so that it stays older than the next. */
+	if (((w->interval - (st->floor >> TAG_SHIFT)) & 0xfff) > TAG_REFRESH) {
+		__u64 was = st->floor;
+
+		__sync_val_compare_and_swap(&st->floor, was, tagged(w->interval - 2, 0));
+	}
+	if (l->interval != w->interval || !l->n)
+		return 0;
+	for (k = 0; k < CR_WORST; k++)
+		if (k < l->n && send_worst(&l->w[k])) {
+			w->stop = cpu;
+			w->full = 1;
+			return 1;
+		}
+	return 0;
+}
+
+#define TICK_NS 1000000
+#define CURSOR_WORST (1u << 24)
+#define CURSOR_TOTALS (1u << 25)
+
+/*
+ * Writes what changed since the last tick; returns 0 when all is written, else where to go on, once
+ * the ring was drained. The epoch grows first, so that what comes from now on is the next interval's.
+ */
+SEC("raw_tp")
+int kd_tick(struct kd_run_args *args)
+{
+	__u32 cursor = args->arg[0], zero = 0;
+	struct sums *t = bpf_map_lookup_elem(&sums, &zero);
+	struct series_walk w = {
+		.interval = args->arg[1],
+		.id_base = KD_SRC_CALL_RCU << 24,
+		.deadline = bpf_ktime_get_ns() + TICK_NS,
+	};
+
+	if (epoch == w.interval)
+		epoch = w.interval + 1;
+	if (cursor < CURSOR_WORST) {
+		w.first = cursor ? cursor - 1 : 0;
+		bpf_loop(nr_slots + (by_cpu ? nr_cpus : 0) - w.first, tick_slot, &w, 0);
+		if (w.stop) {
+			if (t && w.full)
+				t->ring_full++;
+			return w.stop;
+		}
+		cursor = CURSOR_WORST;
+	}
+	if (cursor < CURSOR_TOTALS) {
+		w.first = cursor - CURSOR_WORST;
+		bpf_loop(nr_cpus - w.first, tick_worst, &w, 0);
+		if (w.full) {
+			if (t)
+				t->ring_full++;
+			return CURSOR_WORST + w.stop;
+		}
+	}
+	return tick_totals() ? CURSOR_TOTALS : 0;
+}

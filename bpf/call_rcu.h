@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * call_rcu.h - what the two sides of the call_rcu source share besides the stream. Only
+ * bpf/call_rcu.bpf.c and src/source_call_rcu.c include it.
+ */
+#ifndef KDEFER_CALL_RCU_H
+#define KDEFER_CALL_RCU_H
+
+#define CR_WORST 10
+#define CR_SLOTS_MAX 4096 /* series indices travel in 12 bits beside the time */
+
+/* One waiting callback, in the order of its CPU's list. */
+struct cr_entry {
+	__u64 head; /* address of the rcu_head: the identity */
+	__u64 when; /* series << 52 | time of the hand-over in ns, 52 bits */
+};
+
+struct cr_worst {
+	__u64 value, mono_ns;
+	__u32 cpu, series;
+};
+
+/* The ten worst of one interval, seen on one CPU; written by the program of that CPU only. */
+struct cr_worst_list {
+	__u64 interval;
+	__u64 n;
+	struct cr_worst w[CR_WORST];
+};
+
+/*
+ * Per CPU. `list` names the callback list of this CPU while recording is on; everything that
+ * belongs to that list (front, tail, pre) goes with the list, the rest with the CPU that runs.
+ */
+struct cr_cpu {
+	__u64 list;  /* &rcu_data.cblist; 0 = not recording */
+	__u64 tail;  /* pushed so far; written by the hand-over end only */
+	__u64 front; /* consumed so far; written by the other end only */
+	__u64 rclp;  /* the batch of this CPU's own list that runs here now */
+	__u32 base;  /* first entry in the fifo map */
+	__u32 depth; /* entries, a power of two; 0 = none, everything goes to the spill table */
+	__u64 floor; /* tag | value from which on a sample belongs to the ten worst here */
+	__u64 spilled; /* hand-overs that went to the spill table */
+	__u64 pre;     /* callbacks that waited when recording began and may still come */
+
+	__u64 bypass;  /* &rcu_data.nocb_bypass */
+	__u64 barrier; /* &rcu_data.barrier_head */
+	__u64 hint_head; /* last call on this CPU, and its wish */
+	__u64 hint_lazy;
+	__u64 offloadable; /* has a callback kthread: its list is emptied elsewhere */
+	__u64 barriers;    /* callbacks of rcu_barrier() seen */
+	__u64 scratch[2];  /* hand-over end, other end */
+	__u64 lost[KD_LOST_COUNT];
+};
+
+KD_STATIC_ASSERT(sizeof(struct cr_cpu) % 8 == 0);
+KD_STATIC_ASSERT(sizeof(struct cr_entry) == 16);
+
+/* What the run-on-demand programs are asked (struct kd_run_args.arg[0..]). */
+enum cr_run {
+	CR_START, /* arg[1] = CPU whose list it is; run on that CPU if it is online */
+	CR_STOP,  /* arg[1] = CPU */
+};
+
+/* kd_tick: arg[0] = cursor (0 first), arg[1] = the interval that ends. Returns the next cursor, 0 = done. */
+
+#endif

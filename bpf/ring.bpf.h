@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * ring.bpf.h - what every kernel side includes: the contract, the helpers, the one ring buffer.
+ *
+ * All sources write to the same ring: user space gives each object the same map.
+ */
+#ifndef KDEFER_RING_BPF_H
+#define KDEFER_RING_BPF_H
+
+#include <linux/bpf.h>
+#include <bpf/bpf_helpers.h>
+#include <bpf/bpf_tracing.h>
+#include <bpf/bpf_core_read.h>
+
+#include "defer.h"
+#include "../vmlinux/kernel.h"
+
+#ifndef __ksym
+#error "bpf_helpers.h is too old"
+#endif
+
+char LICENSE[] SEC("license") = "GPL";
+
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 4096); /* user space sets the size */
+} ring SEC(".maps");
+
+/* Arguments of a program that user space runs: see source.h. */
+struct kd_run_args {
+	__u64 arg[4];
+};
+
+#endif

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* bpf_util.h - what every source does with libbpf. */
+#ifndef KDEFER_BPF_UTIL_H
+#define KDEFER_BPF_UTIL_H
+
+#include <stdint.h>
+
+struct bpf_object;
+
+/* libbpf's own messages: kept, shown with -v, never on their own on standard error. Call once. */
+void bpf_util_quiet(void);
+
+/* Loads; keeps what libbpf and the verifier said last, for bpf_util_load_error(). 0 or negative errno. */
+int bpf_util_load(struct bpf_object *obj);
+/* One line: why the last load failed. */
+const char *bpf_util_load_error(int err);
+
+/*
+ * Runs a SEC("raw_tp") program with four words of arguments, here or on a given CPU (then in its
+ * interrupt, so that nothing of that CPU moves meanwhile). What it returned goes to ret if not NULL.
+ * 0; -ENXIO when that CPU is offline; another negative errno.
+ */
+int bpf_util_run(int prog_fd, uint64_t args[4], uint32_t *ret);
+int bpf_util_run_on(int prog_fd, uint64_t args[4], int cpu);
+
+/* Kernel memory of all maps of an object but the one called `except`, as the kernel accounts it. */
+uint64_t bpf_util_map_bytes(const struct bpf_object *obj, const char *except);
+/* The same of one map. */
+uint64_t bpf_util_fd_bytes(int map_fd);
+
+/* Events that the kernel did not hand to this program since it ran already on that CPU. */
+uint64_t bpf_util_missed(int prog_fd);
+
+#endif

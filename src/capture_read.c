@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* capture_read.c - the reader of capture files, which come from anywhere: believes nothing. */
+#include <endian.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "capture.h"
+#include "capture_file.h"
+#include "log.h"
+
+struct reader {
+	const char *path;
+	int fd;
+	struct stream *s;
+	struct capture_end *end;
+	unsigned char *stored, *raw; /* CAPTURE_BLOCK_MAX each */
+};
+
+/* What was read: less than size at the end of the file. Or a negative errno, logged. */
+static ssize_t take(struct reader *r, void *buf, size_t size)
+{
+	size_t got = 0;
+	ssize_t n;
+
+	while (got < size) {
+		n = read(r->fd, (char *)buf + got, size - got);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return log_err(-errno, "%s: cannot read: %s", r->path, strerror(errno));
+		if (!n)
+			break;
+		got += (size_t)n;
+	}
+	return (ssize_t)got;
+}
+
+/* The end of what can be read. Returns 0: a file that was cut is no error. */
+static int stop(struct reader *r, const char *why)
+{
+	r->end->why = why;
+	log_warn("%s: %s; whole blocks read: %llu", r->path, why,
+		 (unsigned long long)r->end->blocks);
+	return 0;
+}
+
+static int check_rest_of_header(const struct reader *r, const struct file_header *h, uint32_t length)
+{
+	bool marked = length >= sizeof(*h);
+
+	if (marked && le32toh(h->crc) != crc_of(h, offsetof(struct file_header, crc)))
+		return log_err(-EBADMSG, "%s: the header of this capture is damaged", r->path);
+	if ((marked ? h->order : htole32(BYTE_ORDER_MARK)) != BYTE_ORDER_MARK)
+		return log_err(-EBADMSG, "%s: recorded on a machine of the other byte order, which this "
+			       "one cannot read", r->path);
+	return 0;
+}
+
+/* 1: blocks follow. */
+static int read_file_header(struct reader *r)
+{
+	unsigned char *buf = r->raw;
+	struct file_header h;
+	ssize_t n = take(r, buf, HEADER_MIN);
+	uint32_t length;
+	int err;
+
+	if (n < 0)
+		return (int)n;
+	if (!n)
+		return log_err(-EBADMSG, "%s: is empty", r->path);
+	if (memcmp(buf, FILE_MAGIC, n < 8 ? (size_t)n : 8))
+		return log_err(-EBADMSG, "%s: is no kdefer capture", r->path);
+	if (n < (ssize_t)HEADER_MIN)
+		return stop(r, "the file ends inside its header");
+	memcpy(&h, buf, HEADER_MIN);
+	length = le32toh(h.length);
+	if (le32toh(h.version) > CAPTURE_VERSION)
+		return log_err(-EBADMSG, "%s: written by a newer kdefer (format %u, this one reads up to %u)",
+			       r->path, le32toh(h.version), CAPTURE_VERSION);
+	if (!h.version || length < HEADER_MIN || length > HEADER_MAX)
+		return log_err(-EBADMSG, "%s: the header of this capture is damaged", r->path);
+	n = take(r, buf + HEADER_MIN, length - HEADER_MIN);
+	if (n < 0)
+		return (int)n;
+	if (n < (ssize_t)(length - HEADER_MIN))
+		return stop(r, "the file ends inside its header");
+	memcpy(&h, buf, sizeof(h));
+	err = check_rest_of_header(r, &h, length);
+	r->end->bytes = length;
+	return err ? err : 1;
+}
+
+static bool holds_whole_records(const unsigned char *raw, size_t size)
+{
+	int len;
+
+	for (; size; size -= (size_t)len, raw += len) {
+		len = stream_check(raw, size);
+		if (len < 0)
+			return false;
+	}
+	return true;
+}
+
+/* The closing block. What follows it is nobody's, but must not vanish without a word. */
+static int read_closing(struct reader *r, const struct block_header *h)
+{
+	char more;
+	ssize_t n;
+
+	if (h->stored || h->crc)
+		return stop(r, "a block is damaged");
+	n = take(r, &more, 1);
+	if (n > 0)
+		log_warn("%s: more data follows the end of this capture and is left out", r->path);
+	r->end->closed = true;
+	r->end->bytes += sizeof(*h);
+	return n < 0 ? (int)n : 0;
+}
+
+/* The stored bytes of a block, to r->raw. 1: they are whole and there are `raw` bytes of records. */
+static int unpack(struct reader *r, const struct block_header *h, uint32_t raw, uint32_t stored)
+{
+	uLongf size = raw;
+	ssize_t n;
+
+	if (raw > CAPTURE_BLOCK_MAX || stored > CAPTURE_BLOCK_MAX)
+		return stop(r, "a block is damaged");
+	n = take(r, r->stored, stored);
+	if (n < 0)
+		return (int)n;
+	if (n < (ssize_t)stored)
+		return stop(r, "the file ends inside a block");
+	if (le32toh(h->crc) != crc_of(r->stored, stored))
+		return stop(r, "a block is damaged: its checksum is wrong");
+	if (uncompress(r->raw, &size, r->stored, stored) != Z_OK || size != raw ||
+	    !holds_whole_records(r->raw, size))
+		return stop(r, "a block is damaged");
+	return 1;
+}
+
+/* 1: another may follow. */
+static int read_block(struct reader *r)
+{
+	struct block_header h;
+	ssize_t n = take(r, &h, sizeof(h));
+	uint32_t raw, stored;
+	int err;
+
+	if (n < 0)
+		return (int)n;
+	if (!n)
+		return stop(r, "its end is missing: the recording was cut off or still runs");
+	if (n < (ssize_t)sizeof(h))
+		return stop(r, "the file ends inside a block");
+	if (le32toh(h.magic) != BLOCK_MAGIC)
+		return stop(r, "a block is damaged: it does not begin like one");
+	raw = le32toh(h.raw);
+	stored = le32toh(h.stored);
+	if (!raw)
+		return read_closing(r, &h);
+	err = unpack(r, &h, raw, stored);
+	if (err <= 0)
+		return err;
+	r->end->blocks++;
+	r->end->bytes += sizeof(h) + stored;
+	err = stream_buffer(r->s, r->raw, raw);
+	return err ? err : 1;
+}
+
+static int open_capture(struct reader *r)
+{
+	struct stat st;
+
+	r->fd = open(r->path, O_RDONLY | O_CLOEXEC);
+	if (r->fd < 0 || fstat(r->fd, &st))
+		return log_err(-errno, "%s: cannot open: %s", r->path, strerror(errno));
+	if (S_ISDIR(st.st_mode))
+		return log_err(-EISDIR, "%s: is a directory, not a capture", r->path);
+	r->stored = malloc(CAPTURE_BLOCK_MAX);
+	r->raw = malloc(CAPTURE_BLOCK_MAX);
+	return r->stored && r->raw ? 0 : log_err(-ENOMEM, "%s: out of memory", r->path);
+}
+
+int capture_read(const char *path, struct stream *s, struct capture_end *end)
+{
+	struct reader r = { .path = path, .s = s, .end = end };
+	int err;
+
+	memset(end, 0, sizeof(*end));
+	err = open_capture(&r);
+	if (!err)
+		err = read_file_header(&r);
+	while (err > 0)
+		err = read_block(&r);
+	free(r.stored);
+	free(r.raw);
+	if (r.fd >= 0)
+		close(r.fd);
+	return err;
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * doc.h - the sections of the JSON document kdefer/1, each written from the model by one function:
+ * a command calls those that it produces. What is absent is null or not there, never zero.
+ */
+#ifndef KDEFER_DOC_H
+#define KDEFER_DOC_H
+
+#include <stddef.h>
+
+#include "json.h"
+#include "model.h"
+#include "scope.h"
+
+#define DOC_SCHEMA "kdefer/1"
+
+/* Opens the document: "{", schema, command, version. The caller closes it. */
+void doc_open(struct json *j, const char *command);
+void doc_host(struct json *j, const struct model *m);
+void doc_clock(struct json *j, const struct model *m, const struct scope *sc); /* duration_ns too */
+void doc_plan(struct json *j, const struct model *m, const struct scope *sc);
+void doc_metrics(struct json *j, const struct model *m, const struct scope *sc,
+		 const struct metric *metrics, size_t n);
+void doc_lost(struct json *j, const struct model *m, const struct scope *sc);
+void doc_counts(struct json *j, const struct model *m, const struct scope *sc);
+void doc_self(struct json *j, const struct model *m);
+void doc_events(struct json *j, const struct model *m, const struct scope *sc);
+void doc_error(struct json *j, const char *error);
+
+#endif

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * kernel.h - facts about a kernel: what is in its BTF, which functions can be traced, what we may do.
+ *
+ * Filled from the running kernel by kernel_probe(), or by a test from fixtures.
+ */
+#ifndef KDEFER_KERNEL_H
+#define KDEFER_KERNEL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct btf;
+
+enum tri { NO, YES, UNKNOWN };
+
+struct name_set; /* sorted set of function names */
+
+struct kernel {
+	struct btf *btf;              /* NULL: none, see btf_err */
+	int btf_err;                  /* negative errno */
+	struct name_set *text;        /* text symbols of kallsyms, suffixed names too; NULL: unreadable */
+	struct name_set *data;        /* other symbols of kallsyms */
+	struct name_set *traceable;   /* available_filter_functions; NULL: unreadable */
+	bool root;                    /* effective uid 0 */
+	uint64_t caps;                /* effective capabilities */
+	enum tri fentry;              /* loading an fentry program works here */
+	int fentry_err;               /* errno of that try, if NO */
+	char fentry_log[160];         /* the verifier's last line, if any */
+	enum tri lockdown_integrity, lockdown_confidentiality;
+	enum tri ftrace_enabled;
+	unsigned int hz;              /* 0 unknown */
+	unsigned int first_fqs_jiffies; /* rcutree.jiffies_till_first_fqs; 0 unknown */
+	int kptr_restrict;            /* -1 unknown */
+	char preempt[16];             /* "none", "voluntary", "full", "lazy", "rt", "" unknown */
+	int possible_cpus, online_cpus;
+};
+
+#define KERNEL_CAP_SYS_ADMIN 21
+#define KERNEL_CAP_SYSLOG 34
+#define KERNEL_CAP_PERFMON 38
+#define KERNEL_CAP_BPF 39
+
+/*
+ * Fills k from the running kernel. Of the symbol lists (over 100,000 names) only what wanted() takes
+ * is kept. `thorough` also reads the list of traceable functions, which a real attach makes needless.
+ * 0 or -ENOMEM: what cannot be read is said in the fields.
+ */
+typedef bool (*kernel_wanted)(const char *name, size_t len);
+int kernel_probe(struct kernel *k, kernel_wanted wanted, bool thorough);
+void kernel_free(struct kernel *k);
+
+bool kernel_has_cap(const struct kernel *k, unsigned int cap); /* CAP_SYS_ADMIN stands for BPF and PERFMON */
+bool kernel_has_func(const struct kernel *k, const char *name);  /* BTF FUNC */
+bool kernel_has_tp(const struct kernel *k, const char *name);    /* BTF typedef btf_trace_NAME */
+bool kernel_has_field(const struct kernel *k, const char *type, const char *field);
+enum tri kernel_has_text(const struct kernel *k, const char *name);
+enum tri kernel_has_data(const struct kernel *k, const char *name);
+enum tri kernel_traceable(const struct kernel *k, const char *name);
+/* The suffixed form under which the compiler left it ("free_all.isra.0"), or NULL. */
+const char *kernel_suffixed(const struct kernel *k, const char *name);
+
+/* Can a program that calls itself NAME be hooked to this function? Loads one, attaches nothing. */
+int kernel_try_fentry(struct kernel *k, const char *function);
+
+/* Sets of names, for fixtures and for reading files. */
+struct name_set *name_set_new(void);
+int name_set_add(struct name_set *s, const char *name);
+void name_set_seal(struct name_set *s); /* sort; before the first look-up */
+bool name_set_has(const struct name_set *s, const char *name);
+const char *name_set_prefix(const struct name_set *s, const char *prefix); /* first that starts so */
+void name_set_free(struct name_set *s);
+
+#endif

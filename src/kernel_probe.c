@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* kernel_probe.c - gathers the facts about the running kernel. Reads, and loads one tiny program. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <bpf/bpf.h>
+#include <bpf/btf.h>
+#include <linux/bpf.h>
+#include <linux/capability.h>
+
+#include "cpus.h"
+#include "file.h"
+#include "kernel.h"
+
+static uint64_t effective_caps(void)
+{
+	struct __user_cap_header_struct head = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	struct __user_cap_data_struct data[2] = { 0 };
+
+	if (syscall(SYS_capget, &head, data))
+		return 0;
+	return (uint64_t)data[1].effective << 32 | data[0].effective;
+}
+
+/* Names of kallsyms: "ADDRESS T name\t[module]". */
+static int read_symbols(struct kernel *k, kernel_wanted wanted)
+{
+	FILE *f = fopen("/proc/kallsyms", "re");
+	char line[1024], type, name[512];
+	int err = 0;
+
+	if (!f)
+		return 0;
+	k->text = name_set_new();
+	k->data = name_set_new();
+	while (!err && k->text && k->data && fgets(line, sizeof(line), f)) {
+		if (sscanf(line, "%*s %c %511s", &type, name) != 2 || !wanted(name, strlen(name)))
+			continue;
+		err = name_set_add(strchr("tTwW", type) ? k->text : k->data, name);
+	}
+	fclose(f);
+	if (!k->text || !k->data || err)
+		return -ENOMEM;
+	name_set_seal(k->text);
+	name_set_seal(k->data);
+	return 0;
+}
+
+static FILE *open_traceable(void)
+{
+	FILE *f = fopen("/sys/kernel/tracing/available_filter_functions", "re");
+
+	return f ? f : fopen("/sys/kernel/debug/tracing/available_filter_functions", "re");
+}
+
+static int read_traceable(struct kernel *k, kernel_wanted wanted)
+{
+	FILE *f = open_traceable();
+	char line[1024], name[512];
+	int err = 0;
+
+	if (!f)
+		return 0;
+	k->traceable = name_set_new();
+	while (!err && k->traceable && fgets(line, sizeof(line), f))
+		if (sscanf(line, "%511s", name) == 1 && wanted(name, strlen(name)))
+			err = name_set_add(k->traceable, name);
+	fclose(f);
+	if (!k->traceable || err)
+		return -ENOMEM;
+	name_set_seal(k->traceable);
+	return 0;
+}
+
+/* "none [integrity] confidentiality": the one in brackets holds, and each includes those before it. */
+static void read_lockdown(struct kernel *k)
+{
+	char line[128];
+
+	k->lockdown_integrity = k->lockdown_confidentiality = UNKNOWN;
+	if (file_line("/sys/kernel/security/lockdown", line, sizeof(line)))
+		return;
+	k->lockdown_confidentiality = strstr(line, "[confidentiality]") ? YES : NO;
+	k->lockdown_integrity = strstr(line, "[none]") ? NO : YES;
+}
+
+static void read_preempt(struct kernel *k)
+{
+	char line[128], *open, *close;
+	uint64_t rt = 0;
+
+	if (!file_u64("/sys/kernel/realtime", &rt) && rt) {
+		snprintf(k->preempt, sizeof(k->preempt), "rt");
+		return;
+	}
+	if (file_line("/sys/kernel/debug/sched/preempt", line, sizeof(line)))
+		return;
+	open = strchr(line, '(');
+	close = open ? strchr(open, ')') : NULL;
+	if (!close)
+		return;
+	*close = '\0';
+	snprintf(k->preempt, sizeof(k->preempt), "%.15s", open + 1);
+}
+
+/* The coarse clocks advance with the tick, and their resolution is its length. */
+static unsigned int tick_hz(void)
+{
+	struct timespec res;
+
+	if (clock_getres(CLOCK_MONOTONIC_COARSE, &res) || res.tv_sec || res.tv_nsec <= 0)
+		return 0;
+	return (unsigned int)((1000000000L + res.tv_nsec / 2) / res.tv_nsec);
+}
+
+static void read_cpus(struct kernel *k)
+{
+	int *cpus;
+
+	if (!cpus_read("online", &cpus, &k->online_cpus))
+		free(cpus);
+	if (!cpus_read("possible", &cpus, &k->possible_cpus)) {
+		k->possible_cpus = cpus[k->possible_cpus - 1] + 1; /* per-CPU arrays are indexed by number */
+		free(cpus);
+	}
+}
+
+static void read_settings(struct kernel *k)
+{
+	uint64_t v;
+
+	k->hz = tick_hz();
+	if (!file_u64("/sys/module/rcutree/parameters/jiffies_till_first_fqs", &v) && v < 1000000)
+		k->first_fqs_jiffies = (unsigned int)v;
+	k->kptr_restrict = file_u64("/proc/sys/kernel/kptr_restrict", &v) ? -1 : (int)v;
+	k->ftrace_enabled = file_u64("/proc/sys/kernel/ftrace_enabled", &v) ? UNKNOWN : v ? YES : NO;
+	read_cpus(k);
+	read_lockdown(k);
+	read_preempt(k);
+}
+
+/* The verifier's last line that says something, for a person. */
+static void keep_log(struct kernel *k, char *log)
+{
+	char *line, *save = NULL, *last = NULL;
+
+	for (line = strtok_r(log, "\n", &save); line; line = strtok_r(NULL, "\n", &save))
+		if (*line && strncmp(line, "processed ", 10))
+			last = line;
+	snprintf(k->fentry_log, sizeof(k->fentry_log), "%s", last ? last : "");
+}
+
+int kernel_try_fentry(struct kernel *k, const char *function)
+{
+	const struct bpf_insn insns[] = {
+		{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0 },
+		{ .code = BPF_JMP | BPF_EXIT },
+	};
+	char log[4096] = "";
+	LIBBPF_OPTS(bpf_prog_load_opts, opts, .expected_attach_type = BPF_TRACE_FENTRY,
+		    .log_buf = log, .log_size = sizeof(log), .log_level = 1);
+	int fd, id = k->btf ? btf__find_by_name_kind(k->btf, function, BTF_KIND_FUNC) : -1;
+
+	k->fentry = UNKNOWN;
+	if (id <= 0)
+		return -ENOENT;
+	opts.attach_btf_id = (__u32)id;
+	fd = bpf_prog_load(BPF_PROG_TYPE_TRACING, "kd_probe", "GPL", insns, 2, &opts);
+	k->fentry = fd >= 0 ? YES : NO;
+	k->fentry_err = fd >= 0 ? 0 : -fd;
+	keep_log(k, log);
+	if (fd >= 0)
+		close(fd);
+	return fd >= 0 ? 0 : fd;
+}
+
+int kernel_probe(struct kernel *k, kernel_wanted wanted, bool thorough)
+{
+	int err;
+
+	memset(k, 0, sizeof(*k));
+	k->root = geteuid() == 0;
+	k->caps = effective_caps();
+	k->fentry = UNKNOWN;
+	errno = 0;
+	k->btf = btf__load_vmlinux_btf();
+	if (!k->btf)
+		k->btf_err = errno ? -errno : -ENOENT;
+	read_settings(k);
+	err = read_symbols(k, wanted);
+	if (!err && thorough)
+		err = read_traceable(k, wanted);
+	return err;
+}

@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * model.h - what the stream has said so far: the one state behind every view, live or replayed.
+ *
+ * Totals in the stream are running; the model subtracts. The first tick is the baseline. At each
+ * later complete tick it knows the interval since the tick before (extremes and worst samples too)
+ * and the run since the baseline.
+ */
+#ifndef KDEFER_MODEL_H
+#define KDEFER_MODEL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "histogram.h"
+#include "stream.h"
+
+#define MODEL_WORST 10
+
+/* What a series counted. Apart from it, because most series that are declared never count anything. */
+struct series_hists {
+	struct hist total;    /* as in the stream */
+	struct hist interval; /* the last ended interval */
+	struct hist run;      /* since the baseline */
+	struct hist next;     /* since the end of the last interval, extremes too */
+	uint64_t next_groups, interval_groups; /* bit g: group g of buckets is not all zero there */
+};
+
+struct series {
+	uint32_t id;
+	uint8_t source, measure, flavour, dim;
+	bool declared;  /* false: totals came, but not yet what they are of; such a one is in no metric */
+	bool changed;   /* since the end of the last interval */
+	uint32_t flags; /* KD_SERIES_* */
+	uint64_t key[2];
+	char *func;     /* name without the module; NULL where there is none */
+	char *module;   /* NULL: core kernel or none */
+	struct series_hists *hists; /* NULL until the first total comes */
+	uint32_t next_changed, next_active; /* the model's lists: index + 1, 0 ends */
+};
+
+struct worst {
+	uint64_t mono_ns;
+	uint64_t value;
+	uint32_t cpu;
+	uint32_t series; /* id */
+};
+
+struct worst_list {
+	struct worst w[MODEL_WORST]; /* greatest first */
+	int n;
+};
+
+/* One per measure and flavour that has declared series. */
+struct group {
+	uint8_t source, measure, flavour;
+	struct worst_list next, interval, run;
+};
+
+struct plan_row {
+	uint8_t source, measure, flavour;
+	uint8_t state;    /* enum plan_state */
+	uint32_t meaning;
+	char *backend, *hooks, *reason, *fix; /* "" where there is none; hooks separated by spaces */
+};
+
+struct fact {
+	char *name, *value;
+};
+
+struct event {
+	uint64_t realtime_ns, mono_ns;
+	char *what, *detail;
+};
+
+struct model {
+	struct series *series;
+	size_t nseries, nhists;
+	struct group *groups;
+	size_t ngroups;
+	struct plan_row *plan;
+	size_t nplan;
+	struct fact *facts; /* host, clock, settings: names as in the JSON of cli; sorted by name */
+	size_t nfacts;
+	struct event *events;
+	size_t nevents;
+	struct {
+		uint64_t total[KD_LOST_COUNT], base[KD_LOST_COUNT];
+		uint64_t prev[KD_LOST_COUNT], interval[KD_LOST_COUNT];
+		uint64_t ctotal[KD_CNT_COUNT], cbase[KD_CNT_COUNT];
+		uint64_t cprev[KD_CNT_COUNT], cinterval[KD_CNT_COUNT];
+		bool seen; /* the stream said something of this source */
+	} source[KD_SRC_COUNT];
+	struct kd_rec_self self;
+	uint64_t start_ns, from_ns, to_ns; /* CLOCK_MONOTONIC: baseline, interval */
+	uint64_t ticks;                    /* complete ones after the baseline */
+	uint64_t incomplete;               /* ticks that were cut short */
+	uint64_t refused;                  /* records left out because a bound below was reached */
+	bool started;                      /* the baseline was seen */
+
+	/* Called at the end of every interval, when interval and run are up to date. May be NULL. */
+	int (*on_interval)(void *ctx, const struct model *m);
+	void *ctx;
+
+	/* The model's own. */
+	uint32_t *slots; /* hash of ids: index + 1 in series, 0 = free */
+	size_t nslots;
+	uint64_t seed;
+	uint32_t changed, active; /* first series changed since, and not empty in, the last interval */
+	struct worst_list orphans; /* worst samples of series not declared yet */
+	struct event *event_buf;   /* events is a window of it */
+	int64_t last_tick, last_end; /* numbers of the newest tick, and of the newest complete one */
+};
+
+void model_init(struct model *m);
+void model_free(struct model *m);
+
+/* A stream_sink; ctx is the model. -ENOMEM (logged), or what on_interval said. */
+int model_record(void *ctx, const struct kd_rec *rec);
+
+/* Bounds against hostile captures. What goes beyond is left out, counted and said once. */
+#define MODEL_SERIES_MAX (1u << 17)
+#define MODEL_HISTS_MAX (1u << 14) /* series that counted something: 16 KB each */
+#define MODEL_ROWS_MAX 4096        /* plan rows, facts, events kept (oldest events go first) */
+
+const char *model_fact(const struct model *m, const char *name); /* NULL when absent */
+uint64_t model_fact_u64(const struct model *m, const char *name, uint64_t absent);
+
+/* Realtime of a CLOCK_MONOTONIC time of this stream (facts realtime_ns, monotonic_ns); 0 unknown. */
+uint64_t model_realtime(const struct model *m, uint64_t mono_ns);
+
+/* NULL for an id that is unknown or was not declared. */
+const struct series *model_series(const struct model *m, uint32_t id);
+
+/* --- questions that views ask --- */
+
+enum key_name { KEY_FLAVOUR, KEY_LAZY, KEY_FUNC, KEY_MODULE, KEY_CPU, KEY_OTHER, KEY_COUNT };
+const char *key_text(enum key_name key); /* "flavour", "func" ... */
+int key_by_name(const char *name, enum key_name *key);
+
+/* A set of keys: has says which, values hold while the model does not change. */
+struct keys {
+	unsigned int has; /* bits of enum key_name */
+	const char *flavour, *func, *module;
+	bool lazy;
+	uint32_t cpu;
+	uint64_t address; /* of func, for --raw-addresses */
+	uint64_t others;  /* KEY_OTHER: how many keys were folded into it by --top, 0 = unknown many */
+};
+
+struct metric {
+	uint8_t source, measure, flavour;
+	struct keys keys;
+	struct hist hist;
+	const struct worst_list *worst; /* of totals, else NULL */
+};
+
+struct filter {
+	enum key_name key;
+	const char *glob; /* fnmatch(3) pattern */
+};
+
+struct query {
+	bool interval;      /* the last interval, else the run */
+	unsigned int by;    /* bits of enum key_name: breakdowns besides the totals; 0 = main keys */
+	size_t top;         /* keys per measure and breakdown, rest folded to "other"; 0 = all */
+	const struct filter *filters;
+	size_t nfilters;
+};
+
+/*
+ * Totals first (one per measure and flavour that the plan has on or that has series), then each
+ * breakdown, greatest count first, "other" last. With filters, only what matches enters, totals
+ * included; a total that a filter cannot cut (key of another dimension) is left out. The caller
+ * frees *out with free(). Returns 0 or -ENOMEM.
+ */
+int model_metrics(const struct model *m, const struct query *q, struct metric **out, size_t *n);
+
+#endif

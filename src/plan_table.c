@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * plan_table.c - for each measure the ways to get it, best first. Declarative: what a way needs,
+ * nothing about how it is done. Which function is where: docs of each source in bpf/.
+ */
+#include "../bpf/defer.h"
+#include "plan.h"
+
+static const struct plan_hook call_rcu_fentry[] = {
+	{ "kd_enqueue", "rcu_segcblist_enqueue", HOOK_REQUIRED, NULL },
+	{ "kd_dequeue", "rcu_cblist_dequeue", HOOK_REQUIRED, NULL },
+	{ "kd_batch", "rcu_segcblist_extract_done_cbs", HOOK_REQUIRED, NULL },
+	{ "kd_bypass", "rcu_cblist_enqueue", HOOK_OPTIONAL, "bypassed callbacks of offloaded CPUs" },
+	{ "kd_bypass_flush", "rcu_cblist_flush_enqueue", HOOK_OPTIONAL,
+	  "bypassed callbacks of offloaded CPUs" },
+	{ "kd_lazy_wish", "__call_rcu_common", HOOK_OPTIONAL, "telling lazy callbacks apart" },
+	{ "kd_migrate", "rcutree_migrate_callbacks", HOOK_OPTIONAL,
+	  "following callbacks of a CPU that goes offline" },
+	{ 0 },
+};
+
+static const struct plan_field call_rcu_fields[] = {
+	{ "rcu_data", "cblist" },
+	{ "rcu_data", "barrier_head" },
+	{ "rcu_segcblist", "len" },
+	{ "rcu_cblist", "head" },
+	{ "callback_head", "func" },
+	{ 0 },
+};
+
+static const char *const call_rcu_symbols[] = { "rcu_data", NULL };
+
+static const struct plan_way call_rcu_ways[] = {
+	{ BACKEND_FENTRY, call_rcu_fentry, call_rcu_fields, call_rcu_symbols },
+	{ 0 },
+};
+
+const struct plan_measure plan_table[] = {
+	{ KD_SRC_CALL_RCU, KD_M_CALL_RCU_LATENCY, KD_FL_RCU, call_rcu_ways },
+};
+
+const size_t plan_table_len = sizeof(plan_table) / sizeof(plan_table[0]);
+
+/*
+ * Seen to hang: on 6.1 a program on these runs through a trampoline that itself enters a reader,
+ * and the guest never came back.
+ */
+static const struct {
+	const char *function, *why;
+} forbidden[] = {
+	{ "__rcu_read_lock", "the trampoline itself is an RCU reader: attaching there stalls the kernel" },
+	{ "__rcu_read_unlock", "the trampoline itself is an RCU reader: attaching there stalls the kernel" },
+};
+
+const char *plan_forbidden(const char *function)
+{
+	for (size_t i = 0; i < sizeof(forbidden) / sizeof(forbidden[0]); i++)
+		if (!__builtin_strcmp(function, forbidden[i].function))
+			return forbidden[i].why;
+	return 0;
+}

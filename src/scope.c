@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* scope.c - the window and the choice of measures that a view shows of the model. */
+#include "catalog.h"
+#include "plan.h"
+#include "scope.h"
+
+bool scope_has_measure(const struct scope *sc, unsigned int measure)
+{
+	return measure < 64 && sc->measures >> measure & 1;
+}
+
+bool scope_has_source(const struct scope *sc, unsigned int source)
+{
+	const struct measure_info *info;
+	unsigned int i;
+
+	for (i = 0; (info = measure_info(i)); i++)
+		if (info->source == source && scope_has_measure(sc, i))
+			return true;
+	return false;
+}
+
+uint64_t scope_begin_ns(const struct model *m, const struct scope *sc)
+{
+	return sc->interval ? m->from_ns : m->start_ns;
+}
+
+uint64_t scope_length_ns(const struct model *m, const struct scope *sc)
+{
+	return m->to_ns - scope_begin_ns(m, sc);
+}
+
+uint64_t scope_lost(const struct model *m, const struct scope *sc, unsigned int source,
+		    unsigned int what)
+{
+	if (sc->interval)
+		return m->source[source].interval[what];
+	return m->source[source].total[what] - m->source[source].base[what];
+}
+
+uint64_t scope_count(const struct model *m, const struct scope *sc, unsigned int source,
+		     unsigned int what)
+{
+	if (sc->interval)
+		return m->source[source].cinterval[what];
+	return m->source[source].ctotal[what] - m->source[source].cbase[what];
+}
+
+uint64_t scope_sampling(const struct model *m)
+{
+	uint64_t n = m->self.sample ? m->self.sample : model_fact_u64(m, "sample", 1);
+
+	return n ? n : 1;
+}
+
+bool scope_measured(const struct model *m, const struct scope *sc)
+{
+	size_t i;
+
+	for (i = 0; i < m->nplan; i++)
+		if (m->plan[i].state == PLAN_ON && scope_has_measure(sc, m->plan[i].measure))
+			return true;
+	for (i = 0; i < m->ngroups; i++)
+		if (scope_has_measure(sc, m->groups[i].measure))
+			return true;
+	return false;
+}

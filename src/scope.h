@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* scope.h - what of the model was asked for: every view takes it, so that text and JSON agree. */
+#ifndef KDEFER_SCOPE_H
+#define KDEFER_SCOPE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "model.h"
+
+struct scope {
+	bool interval;      /* the last ended interval, else the whole run */
+	uint64_t measures;  /* bits of enum kd_measure_id */
+	bool raw_addresses; /* addresses of functions too */
+};
+
+bool scope_has_measure(const struct scope *sc, unsigned int measure);
+bool scope_has_source(const struct scope *sc, unsigned int source); /* one of its measures */
+
+/* When the window began (CLOCK_MONOTONIC), and how long it is. */
+uint64_t scope_begin_ns(const struct model *m, const struct scope *sc);
+uint64_t scope_length_ns(const struct model *m, const struct scope *sc);
+
+/* What was lost and counted in the window; a level (KD_CNT_OPEN) is as at its end. */
+uint64_t scope_lost(const struct model *m, const struct scope *sc, unsigned int source,
+		   unsigned int what);
+uint64_t scope_count(const struct model *m, const struct scope *sc, unsigned int source,
+		    unsigned int what);
+
+/* 1/N of the events were followed: N, at least 1. */
+uint64_t scope_sampling(const struct model *m);
+
+/* Some measure of the scope is on, or left totals. */
+bool scope_measured(const struct model *m, const struct scope *sc);
+
+#endif

@@ -1,0 +1,455 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * series.c - the part of the model that counts: series by id, their totals, intervals, worst samples.
+ *
+ * A tick costs what changed since the tick before, however many series there are: a hostile capture
+ * can hold a hundred thousand series and then millions of ticks.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <time.h>
+
+#include "log.h"
+#include "series.h"
+
+#define SLOTS_MIN 64
+
+_Static_assert(KD_HIST_GROUPS <= 64, "a group has a bit in next_groups");
+
+void series_init(struct model *m)
+{
+	/* A hash that the writer of a capture cannot foresee; without entropy the time has to do. */
+	if (getrandom(&m->seed, sizeof(m->seed), GRND_NONBLOCK) != sizeof(m->seed))
+		m->seed = (uint64_t)time(NULL) * 0x9e3779b97f4a7c15ull;
+	m->seed |= 1;
+}
+
+void series_free(struct model *m)
+{
+	size_t i;
+
+	for (i = 0; i < m->nseries; i++) {
+		free(m->series[i].func);
+		free(m->series[i].module);
+		free(m->series[i].hists);
+	}
+	free(m->series);
+	free(m->groups);
+	free(m->slots);
+}
+
+/* The slot that holds this id, or the free one where it belongs. */
+static size_t find_slot(const struct model *m, uint32_t id)
+{
+	size_t i = (id * m->seed) >> (64 - __builtin_ctzll(m->nslots));
+
+	while (m->slots[i] && m->series[m->slots[i] - 1].id != id)
+		i = (i + 1) & (m->nslots - 1);
+	return i;
+}
+
+static struct series *find_series(const struct model *m, uint32_t id)
+{
+	uint32_t at = m->nslots ? m->slots[find_slot(m, id)] : 0;
+
+	return at ? &m->series[at - 1] : NULL;
+}
+
+const struct series *model_series(const struct model *m, uint32_t id)
+{
+	const struct series *s = find_series(m, id);
+
+	return s && s->declared ? s : NULL;
+}
+
+/* Keeps the table at most half full. */
+static int grow_slots(struct model *m)
+{
+	size_t i, n = m->nslots ? 2 * m->nslots : SLOTS_MIN;
+	uint32_t *slots;
+
+	if (2 * (m->nseries + 1) <= m->nslots)
+		return 0;
+	slots = calloc(n, sizeof(*slots));
+	if (!slots)
+		return -ENOMEM;
+	free(m->slots);
+	m->slots = slots;
+	m->nslots = n;
+	for (i = 0; i < m->nseries; i++)
+		m->slots[find_slot(m, m->series[i].id)] = (uint32_t)i + 1;
+	return 0;
+}
+
+static int add_series(struct model *m, uint32_t id, struct series **out)
+{
+	struct series *series = model_grown(m->series, m->nseries, sizeof(*series));
+
+	if (!series)
+		return -ENOMEM;
+	m->series = series;
+	if (grow_slots(m))
+		return -ENOMEM;
+	*out = &m->series[m->nseries++];
+	memset(*out, 0, sizeof(**out));
+	(*out)->id = id;
+	m->slots[find_slot(m, id)] = (uint32_t)m->nseries;
+	return 0;
+}
+
+/* *out = NULL where a bound leaves the series out. */
+static int get_series(struct model *m, uint32_t id, struct series **out)
+{
+	*out = find_series(m, id);
+	if (*out)
+		return 0;
+	if (m->nseries >= MODEL_SERIES_MAX)
+		return model_refuse(m, "series");
+	return add_series(m, id, out);
+}
+
+/* A series that can take totals; anonymous where it was not declared. */
+static int get_counting(struct model *m, uint32_t id, struct series **out)
+{
+	struct series_hists *h;
+	int err;
+
+	*out = find_series(m, id);
+	if (*out && (*out)->hists)
+		return 0;
+	if (m->nhists >= MODEL_HISTS_MAX) {
+		*out = NULL;
+		return model_refuse(m, "series with samples");
+	}
+	err = get_series(m, id, out);
+	if (err || !*out)
+		return err;
+	h = calloc(1, sizeof(*h));
+	if (!h)
+		return -ENOMEM;
+	h->total.min = h->interval.min = h->run.min = h->next.min = UINT64_MAX;
+	(*out)->hists = h;
+	m->nhists++;
+	return 0;
+}
+
+static void mark_changed(struct model *m, struct series *s)
+{
+	if (s->changed)
+		return;
+	s->changed = true;
+	s->next_changed = m->changed;
+	m->changed = (uint32_t)(s - m->series) + 1;
+}
+
+/* --- worst samples --- */
+
+/* A total order, so that the list does not depend on the order in which samples came. */
+static bool is_worse(const struct worst *a, const struct worst *b)
+{
+	if (a->value != b->value)
+		return a->value > b->value;
+	if (a->mono_ns != b->mono_ns)
+		return a->mono_ns < b->mono_ns;
+	return a->cpu != b->cpu ? a->cpu < b->cpu : a->series < b->series;
+}
+
+static void add_worst(struct worst_list *list, const struct worst *w)
+{
+	int at = 0;
+
+	while (at < list->n && is_worse(&list->w[at], w))
+		at++;
+	/* Not worse than the one it would push down: the same one, repeated. */
+	if (at == MODEL_WORST || (at < list->n && !is_worse(w, &list->w[at])))
+		return;
+	if (list->n < MODEL_WORST)
+		list->n++;
+	memmove(&list->w[at + 1], &list->w[at], (size_t)(list->n - at - 1) * sizeof(*w));
+	list->w[at] = *w;
+}
+
+static struct group *find_group(const struct model *m, const struct series *s)
+{
+	size_t i;
+
+	for (i = 0; i < m->ngroups; i++)
+		if (m->groups[i].source == s->source && m->groups[i].measure == s->measure &&
+		    m->groups[i].flavour == s->flavour)
+			return &m->groups[i];
+	return NULL;
+}
+
+static int get_group(struct model *m, const struct series *s, struct group **out)
+{
+	struct group *groups;
+
+	*out = find_group(m, s);
+	if (*out)
+		return 0;
+	groups = model_grown(m->groups, m->ngroups, sizeof(*groups));
+	if (!groups)
+		return -ENOMEM;
+	m->groups = groups;
+	*out = &groups[m->ngroups++];
+	memset(*out, 0, sizeof(**out));
+	(*out)->source = s->source;
+	(*out)->measure = s->measure;
+	(*out)->flavour = s->flavour;
+	return 0;
+}
+
+static void adopt_orphans(struct model *m, struct group *g, uint32_t id)
+{
+	struct worst_list *o = &m->orphans;
+	int i, kept = 0;
+
+	for (i = 0; i < o->n; i++) {
+		if (o->w[i].series == id)
+			add_worst(&g->next, &o->w[i]);
+		else
+			o->w[kept++] = o->w[i];
+	}
+	o->n = kept;
+}
+
+int series_record_worst(struct model *m, const struct kd_rec_worst *r)
+{
+	struct worst w = {
+		.mono_ns = r->mono_ns,
+		.value = r->value,
+		.cpu = r->cpu,
+		.series = r->rec.id,
+	};
+	const struct series *s = model_series(m, r->rec.id);
+
+	/* A declared series has its group. */
+	add_worst(s ? &find_group(m, s)->next : &m->orphans, &w);
+	return 0;
+}
+
+/* --- what a series is, and its totals --- */
+
+static int split_name(const char *name, char **func, char **module)
+{
+	const char *open = strrchr(name, '[');
+	size_t len = strlen(name), flen = len;
+
+	*func = *module = NULL;
+	if (open && open > name && open[-1] == ' ' && name[len - 1] == ']' && open + 2 < name + len) {
+		*module = strndup(open + 1, (size_t)(name + len - open) - 2);
+		flen = (size_t)(open - name) - 1;
+		if (!*module)
+			return -ENOMEM;
+	}
+	if (!flen)
+		return 0;
+	*func = strndup(name, flen);
+	if (*func)
+		return 0;
+	free(*module);
+	return -ENOMEM;
+}
+
+int series_record_series(struct model *m, const struct kd_rec_series *r)
+{
+	char *func, *module;
+	struct series *s;
+	struct group *g;
+	int err = get_series(m, r->rec.id, &s);
+
+	if (err || !s)
+		return err;
+	err = split_name(r->name, &func, &module);
+	if (err)
+		return err;
+	free(s->func);
+	free(s->module);
+	s->func = func;
+	s->module = module;
+	s->source = r->source;
+	s->measure = r->measure;
+	s->flavour = r->flavour;
+	s->dim = r->dim;
+	s->flags = r->flags;
+	memcpy(s->key, r->key, sizeof(s->key));
+	m->source[s->source].seen = true;
+	s->declared = false; /* it must not be found without its group */
+	err = get_group(m, s, &g);
+	if (err)
+		return err;
+	s->declared = true;
+	adopt_orphans(m, g, s->id);
+	return 0;
+}
+
+/* A smaller total is an older one: late, or repeated. */
+int series_record_hist(struct model *m, const struct kd_rec_hist *r)
+{
+	uint64_t *total, *next, grew = 0;
+	struct series *s;
+	int i, err = get_counting(m, r->rec.id, &s);
+
+	if (err || !s)
+		return err;
+	total = &s->hists->total.bucket[r->group * KD_HIST_SUB];
+	next = &s->hists->next.bucket[r->group * KD_HIST_SUB];
+	for (i = 0; i < KD_HIST_SUB; i++) {
+		if (r->count[i] <= total[i])
+			continue;
+		grew |= r->count[i];
+		next[i] += r->count[i] - total[i];
+		total[i] = r->count[i];
+	}
+	if (!grew)
+		return 0;
+	s->hists->next_groups |= 1ull << r->group;
+	mark_changed(m, s);
+	return 0;
+}
+
+static void widen(struct hist *h, uint64_t min, uint64_t max)
+{
+	if (min < h->min)
+		h->min = min;
+	if (max > h->max)
+		h->max = max;
+}
+
+int series_record_stat(struct model *m, const struct kd_rec_stat *r)
+{
+	struct series *s;
+	int err = get_counting(m, r->rec.id, &s);
+
+	if (err || !s)
+		return err;
+	if (r->sum > s->hists->total.sum) {
+		s->hists->next.sum += r->sum - s->hists->total.sum;
+		s->hists->total.sum = r->sum;
+	}
+	if (r->min <= r->max) {
+		widen(&s->hists->total, r->min, r->max);
+		widen(&s->hists->next, r->min, r->max);
+	}
+	mark_changed(m, s);
+	return 0;
+}
+
+/* --- the end of an interval --- */
+
+static void clear_hist(struct hist *h, uint64_t *groups)
+{
+	for (; *groups; *groups &= *groups - 1)
+		memset(&h->bucket[__builtin_ctzll(*groups) * KD_HIST_SUB], 0,
+		       KD_HIST_SUB * sizeof(h->bucket[0]));
+	h->sum = 0;
+	h->min = UINT64_MAX;
+	h->max = 0;
+}
+
+static void add_groups(struct hist *into, const struct hist *from, uint64_t groups)
+{
+	int i, at;
+
+	for (; groups; groups &= groups - 1) {
+		at = __builtin_ctzll(groups) * KD_HIST_SUB;
+		for (i = at; i < at + KD_HIST_SUB; i++)
+			into->bucket[i] += from->bucket[i];
+	}
+	into->sum += from->sum;
+}
+
+static uint64_t bucket_top(unsigned int bucket)
+{
+	return bucket == KD_HIST_BUCKETS - 1 ? UINT64_MAX : hist_high(bucket) - 1;
+}
+
+/*
+ * Extremes can be lost, late, or given up by the kernel (KD_LOST_EXTREME), the counts stay true:
+ * where the counts say otherwise, the edge of the outermost bucket takes the place of the extreme.
+ */
+static void mend_extremes(struct hist *h, uint64_t groups)
+{
+	unsigned int first = (unsigned int)__builtin_ctzll(groups) * KD_HIST_SUB;
+	unsigned int last = (64 - (unsigned int)__builtin_clzll(groups)) * KD_HIST_SUB - 1;
+	bool none = h->min > h->max;
+
+	while (!h->bucket[first])
+		first++;
+	while (!h->bucket[last])
+		last--;
+	if (none || h->min > bucket_top(first))
+		h->min = hist_low(first);
+	if (none || h->max < hist_low(last))
+		h->max = bucket_top(last);
+}
+
+static void end_series(struct series_hists *h)
+{
+	add_groups(&h->interval, &h->next, h->next_groups);
+	add_groups(&h->run, &h->next, h->next_groups);
+	h->interval_groups = h->next_groups;
+	if (h->next_groups) {
+		h->interval.min = h->next.min;
+		h->interval.max = h->next.max;
+		mend_extremes(&h->interval, h->interval_groups);
+		widen(&h->run, h->interval.min, h->interval.max);
+	} else if (h->run.min <= h->run.max) {
+		widen(&h->run, h->next.min, h->next.max); /* came late: of an interval before */
+	} else {
+		h->next.sum = 0; /* came before its counts: the extremes wait for them */
+		return;
+	}
+	clear_hist(&h->next, &h->next_groups);
+}
+
+static void end_counts(struct model *m, bool baseline)
+{
+	struct series *s;
+	uint32_t at;
+
+	for (at = m->active; at; at = s->next_active) {
+		s = &m->series[at - 1];
+		clear_hist(&s->hists->interval, &s->hists->interval_groups);
+	}
+	m->active = 0;
+	for (at = m->changed; at; at = s->next_changed) {
+		s = &m->series[at - 1];
+		s->changed = false;
+		if (baseline) {
+			clear_hist(&s->hists->next, &s->hists->next_groups);
+			continue;
+		}
+		end_series(s->hists);
+		s->next_active = m->active;
+		m->active = at;
+	}
+	m->changed = 0;
+}
+
+static void end_worst(struct model *m, bool baseline)
+{
+	struct group *g;
+	size_t i;
+	int k;
+
+	for (i = 0; i < m->ngroups; i++) {
+		g = &m->groups[i];
+		if (baseline)
+			g->next.n = 0;
+		g->interval = g->next;
+		for (k = 0; k < g->next.n; k++)
+			add_worst(&g->run, &g->next.w[k]);
+		g->next.n = 0;
+	}
+	if (baseline)
+		m->orphans.n = 0;
+}
+
+void series_end_interval(struct model *m, bool baseline)
+{
+	end_counts(m, baseline);
+	end_worst(m, baseline);
+}

@@ -1,0 +1,430 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* session.c - a measurement of the running kernel, from plan to detach. */
+#include <errno.h>
+#include <linux/membarrier.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+
+#include "attach.h"
+#include "bpf_util.h"
+#include "catalog.h"
+#include "clock.h"
+#include "host.h"
+#include "kernel.h"
+#include "log.h"
+#include "rights.h"
+#include "session.h"
+#include "source.h"
+
+#define RING_BYTES (256u << 10)
+#define RING_LEAST 4096u
+#define HOOKS_MAX 64
+#define SLOW_DETACH_NS 1000000000ULL
+/* A tick that the ring cuts short goes on after draining; more rounds than this and it is left incomplete. */
+#define TICK_ROUNDS 4096
+
+struct session {
+	struct session_conf conf;
+	struct stream *out;
+	struct kernel kernel;
+	struct plan plan;
+	int ring_fd;
+	struct ring_buffer *ring;
+	void *state[KD_SRC_COUNT]; /* by index in sources[]; NULL: not loaded */
+	struct source_hook hook[HOOKS_MAX];
+	int link[HOOKS_MAX];
+	uint64_t missed[HOOKS_MAX]; /* at the start */
+	size_t nhooks;
+	uint32_t interval;          /* the one being filled */
+	uint64_t skipped;           /* ticks left incomplete */
+	bool recording;
+	int sink_err;
+	struct kd_rec_self self;
+};
+
+void session_conf_init(struct session_conf *c)
+{
+	*c = (struct session_conf){
+		.want = { .sources = ~0u, .measures = ~0ULL, .backends = ~0u },
+		.attach_timeout_ns = SESSION_ATTACH_TIMEOUT_NS,
+		.max_memory = SESSION_MAX_MEMORY,
+		.sample = 1,
+	};
+}
+
+static int on_record(void *ctx, void *data, size_t size)
+{
+	struct session *s = ctx;
+	int err = stream_record(s->out, data, size);
+
+	if (err && !s->sink_err)
+		s->sink_err = err;
+	return err;
+}
+
+/* A small allowance of memory gets a small ring, which costs rounds, not records. */
+static uint32_t ring_bytes(uint64_t max_memory)
+{
+	uint32_t size = RING_BYTES;
+
+	while (size > RING_LEAST && size > max_memory / 8)
+		size /= 2;
+	return size;
+}
+
+static int open_ring(struct session *s)
+{
+	s->ring_fd = bpf_map_create(BPF_MAP_TYPE_RINGBUF, "kd_ring", 0, 0, ring_bytes(s->conf.max_memory), NULL);
+	if (s->ring_fd < 0)
+		return log_err(s->ring_fd, "cannot make the ring buffer: %s", strerror(-s->ring_fd));
+	s->ring = ring_buffer__new(s->ring_fd, on_record, s, NULL);
+	if (!s->ring)
+		return log_err(-errno, "cannot map the ring buffer: %s", strerror(errno));
+	return 0;
+}
+
+static bool source_wanted(const struct session *s, unsigned int id)
+{
+	for (size_t i = 0; i < s->plan.n; i++)
+		if (s->plan.entry[i].measure->source == id && s->plan.entry[i].state != PLAN_OFF)
+			return true;
+	return false;
+}
+
+/* A source that cannot be loaded has said so in its plan rows; the others go on. */
+static int load_sources(struct session *s)
+{
+	struct source_conf conf = {
+		.kernel = &s->kernel, .plan = &s->plan, .ring_fd = s->ring_fd,
+		.sample = s->conf.sample, .dims = s->conf.dims,
+		.max_memory = s->conf.max_memory - ring_bytes(s->conf.max_memory),
+	};
+	int err;
+
+	for (size_t i = 0; sources[i]; i++) {
+		if (!source_wanted(s, sources[i]->id))
+			continue;
+		err = sources[i]->load(&s->state[i], &conf);
+		if (err && err != -ENODEV)
+			return err;
+		if (!err)
+			s->nhooks += sources[i]->hooks(s->state[i], s->hook + s->nhooks, HOOKS_MAX - s->nhooks);
+	}
+	return 0;
+}
+
+/* Why the kernel would not attach, in words. */
+static const char *attach_reason(int err)
+{
+	switch (-err) {
+	case ETIME:
+		return "not attached in time: a grace period of the kernel is held up, or it is very busy";
+	case EBUSY:
+		return "the function cannot be traced now (livepatched, or another tracer holds it)";
+	case E2BIG:
+		return "too many programs are attached to this function";
+	case EPERM:
+	case EACCES:
+		return "a security module or policy refused the attach";
+	case ENOENT:
+		return "the function's address cannot be found";
+	case 524: /* the kernel's own ENOTSUPP */
+		return "the kernel cannot hook a function of this shape";
+	}
+	return strerror(-err);
+}
+
+static const char *attach_fix(int err)
+{
+	return err == -ETIME ? "a longer --attach-timeout" : "";
+}
+
+/* A required hook that failed takes its row down, another takes itself out of it. */
+static void judge(struct session *s, struct source_hook *h, int err)
+{
+	const struct plan_hook *ph;
+
+	if (!h->row->way)
+		return; /* the row fell with an earlier hook */
+	ph = &h->row->way->hooks[h->hook];
+	if (!err) {
+		h->row->state = PLAN_ON;
+		return;
+	}
+	if (ph->need == HOOK_REQUIRED) {
+		plan_refuse(h->row, attach_fix(err), "%s: %s", h->target, attach_reason(err));
+		return;
+	}
+	h->row->hooks &= ~(1u << h->hook);
+	snprintf(h->row->reason, sizeof(h->row->reason), "without %.80s (%.40s: %.100s)", ph->without, h->target,
+		 attach_reason(err));
+	(void)s;
+}
+
+static void close_links_of_fallen(struct session *s)
+{
+	for (size_t i = 0; i < s->nhooks; i++)
+		if (s->hook[i].row->state == PLAN_OFF && s->link[i] >= 0) {
+			close(s->link[i]);
+			s->link[i] = -1;
+		}
+}
+
+static int attach(struct session *s)
+{
+	struct attach_job jobs[HOOKS_MAX];
+	uint64_t begin = clock_mono_ns();
+	int err;
+
+	for (size_t i = 0; i < s->nhooks; i++)
+		jobs[i] = (struct attach_job){ .prog_fd = s->hook[i].prog_fd,
+					       .attach_type = s->hook[i].attach_type };
+	err = attach_all(jobs, s->nhooks, s->conf.attach_timeout_ns);
+	if (err)
+		return log_err(err, "cannot start the process that attaches: %s", strerror(-err));
+	for (size_t i = 0; i < s->nhooks; i++) {
+		s->link[i] = jobs[i].link_fd;
+		judge(s, &s->hook[i], jobs[i].err);
+	}
+	close_links_of_fallen(s);
+	s->self.attach_ns = clock_mono_ns() - begin;
+	return 0;
+}
+
+/* Attaching caused callbacks of its own: one grace period later they are past. */
+static void settle(struct session *s)
+{
+	if (!syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0))
+		s->self.grace_periods++;
+}
+
+static int nothing_left(struct session *s)
+{
+	for (size_t i = 0; i < s->plan.n; i++) {
+		const struct plan_entry *e = &s->plan.entry[i];
+		const struct measure_info *m = measure_info(e->measure->measure);
+
+		if (e->state == PLAN_OFF)
+			return log_err(-ENODEV, "%s.%s cannot be measured here: %s%s%s", source_name(e->measure->source),
+				       m ? m->name : "?", e->reason, *e->fix ? "; what would help: " : "", e->fix);
+	}
+	return log_err(-ENODEV, "nothing that was asked for can be measured here");
+}
+
+static int open_all(struct session *s)
+{
+	int err = plan_probe(&s->kernel, false);
+
+	if (!err)
+		err = host_emit(&s->kernel, s->out);
+	if (!err)
+		err = plan_resolve(&s->plan, &s->kernel, &s->conf.want);
+	if (!err && plan_any_on(&s->plan))
+		err = open_ring(s);
+	if (!err && plan_any_on(&s->plan))
+		err = load_sources(s);
+	if (!err && s->nhooks)
+		err = attach(s);
+	if (err)
+		return err;
+	if (plan_any_on(&s->plan))
+		settle(s);
+	err = plan_emit(&s->plan, s->out);
+	if (!err && !plan_any_on(&s->plan))
+		err = nothing_left(s);
+	return err;
+}
+
+int session_open(struct session **out, const struct session_conf *conf, struct stream *stream)
+{
+	struct session *s = calloc(1, sizeof(*s));
+	int err;
+
+	*out = NULL;
+	if (!s)
+		return log_err(-ENOMEM, "out of memory");
+	s->conf = *conf;
+	s->out = stream;
+	s->ring_fd = -1;
+	for (size_t i = 0; i < HOOKS_MAX; i++)
+		s->link[i] = -1;
+	s->self.sample = conf->sample;
+	bpf_util_quiet();
+	err = open_all(s);
+	if (err) {
+		session_close(s);
+		return err;
+	}
+	*out = s;
+	return 0;
+}
+
+static int drain(struct session *s)
+{
+	int n = ring_buffer__consume(s->ring);
+
+	return s->sink_err ? s->sink_err : n < 0 ? n : 0;
+}
+
+/* One source's part of the tick. 1: left incomplete. */
+static int tick_source(struct session *s, size_t i)
+{
+	uint32_t cursor = 0;
+
+	for (int round = 0; round < TICK_ROUNDS; round++) {
+		int64_t next = sources[i]->tick(s->state[i], cursor, s->interval);
+		int err = drain(s);
+
+		if (err)
+			return err;
+		if (next < 0)
+			return log_err((int)next, "%s: cannot read its tables: %s", source_name(sources[i]->id),
+				       strerror((int)-next));
+		if (!next)
+			return 0;
+		cursor = (uint32_t)next;
+	}
+	return 1;
+}
+
+/* Events that the kernel kept from our programs, per source. */
+static int emit_missed(struct session *s)
+{
+	uint64_t missed[KD_SRC_COUNT] = { 0 };
+	int err = 0;
+
+	for (size_t i = 0; i < s->nhooks; i++)
+		if (s->link[i] >= 0)
+			missed[s->hook[i].row->measure->source] +=
+				bpf_util_missed(s->hook[i].prog_fd) - s->missed[i];
+	for (unsigned int src = 0; src < KD_SRC_COUNT && !err; src++) {
+		struct kd_rec_total r = { .rec = { .kind = KD_REC_LOST, .len = sizeof(r) },
+					  .source = (__u16)src, .what = KD_LOST_RECURSION, .total = missed[src] };
+
+		if (missed[src])
+			err = stream_record(s->out, &r, sizeof(r));
+	}
+	return err;
+}
+
+static int emit_self(struct session *s)
+{
+	struct kd_rec_self *r = &s->self;
+	struct rusage u;
+
+	getrusage(RUSAGE_SELF, &u);
+	r->rec = (struct kd_rec){ .kind = KD_REC_SELF, .len = sizeof(*r) };
+	r->cpu_ns = (uint64_t)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) * 1000000000ULL +
+		    (uint64_t)(u.ru_utime.tv_usec + u.ru_stime.tv_usec) * 1000ULL;
+	r->rss_bytes = (uint64_t)u.ru_maxrss * 1024;
+	return stream_record(s->out, r, sizeof(*r));
+}
+
+static int emit_tick(struct session *s, uint32_t tick, bool complete)
+{
+	struct kd_rec_tick r = { .rec = { .kind = KD_REC_TICK, .len = sizeof(r) },
+				 .mono_ns = clock_mono_ns(), .tick = tick, .complete = complete,
+				 .skipped = s->skipped };
+
+	return stream_record(s->out, &r, sizeof(r));
+}
+
+/* Kernel memory of all maps: read once, it does not change and reading it opens files. */
+static void measure_memory(struct session *s)
+{
+	s->self.kernel_bytes = bpf_util_fd_bytes(s->ring_fd);
+	for (size_t i = 0; sources[i]; i++)
+		if (s->state[i])
+			s->self.kernel_bytes += sources[i]->kernel_bytes(s->state[i]);
+}
+
+int session_start(struct session *s)
+{
+	int err;
+
+	measure_memory(s);
+	rights_drop();
+	for (size_t i = 0; i < s->nhooks; i++)
+		s->missed[i] = bpf_util_missed(s->hook[i].prog_fd);
+	err = host_emit_clock(s->out);
+	if (!err)
+		err = emit_self(s);
+	if (!err)
+		err = emit_tick(s, 0, true);
+	s->recording = true;
+	for (size_t i = 0; sources[i] && !err; i++)
+		if (s->state[i])
+			err = sources[i]->start(s->state[i]);
+	return err;
+}
+
+int session_tick(struct session *s)
+{
+	bool complete = true;
+	int err = 0;
+
+	for (size_t i = 0; sources[i] && err >= 0; i++) {
+		if (!s->state[i])
+			continue;
+		err = tick_source(s, i);
+		complete &= !err;
+	}
+	if (err > 0)
+		err = 0;
+	s->interval++;
+	if (!err)
+		err = emit_missed(s);
+	if (!err)
+		err = emit_self(s);
+	if (!err)
+		err = emit_tick(s, s->interval, complete);
+	s->skipped += !complete;
+	return err;
+}
+
+int session_stop(struct session *s)
+{
+	for (size_t i = 0; sources[i]; i++)
+		if (s->state[i])
+			sources[i]->stop(s->state[i]);
+	s->recording = false;
+	return session_tick(s);
+}
+
+void session_close(struct session *s)
+{
+	uint64_t begin = clock_mono_ns(), took;
+
+	if (!s)
+		return;
+	for (size_t i = 0; i < s->nhooks; i++) {
+		if (s->link[i] < 0)
+			continue;
+		close(s->link[i]);
+		if (i + 1 < s->nhooks && clock_mono_ns() - begin > SLOW_DETACH_NS && !s->self.detach_ns) {
+			log_info("the kernel takes its time to detach; %zu of %zu hooks are left", s->nhooks - i - 1,
+				 s->nhooks);
+			s->self.detach_ns = 1; /* said once */
+		}
+	}
+	for (size_t i = 0; sources[i]; i++)
+		if (s->state[i])
+			sources[i]->unload(s->state[i]);
+	took = clock_mono_ns() - begin;
+	if (took > SLOW_DETACH_NS)
+		log_info("detaching took %llu.%llu s", (unsigned long long)(took / 1000000000),
+			 (unsigned long long)(took / 100000000 % 10));
+	ring_buffer__free(s->ring);
+	if (s->ring_fd >= 0)
+		close(s->ring_fd);
+	plan_free(&s->plan);
+	kernel_free(&s->kernel);
+	free(s);
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * session.h - a measurement of the running kernel, from plan to detach. Everything that it learns
+ * leaves as records through one stream.
+ */
+#ifndef KDEFER_SESSION_H
+#define KDEFER_SESSION_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "plan.h"
+#include "stream.h"
+
+struct session;
+
+struct session_conf {
+	struct plan_request want;
+	uint64_t attach_timeout_ns;
+	uint64_t max_memory; /* bytes, kernel side, all sources together */
+	uint64_t sample;     /* 1/N */
+	uint32_t dims;       /* bits of enum kd_dim asked for besides MAIN */
+};
+
+#define SESSION_ATTACH_TIMEOUT_NS 10000000000ULL
+#define SESSION_MAX_MEMORY (64ULL << 20)
+
+void session_conf_init(struct session_conf *c); /* the defaults */
+
+/*
+ * Probes the kernel, resolves the plan, loads, attaches, waits for the grace periods that this
+ * caused; says HOST and PLAN records. 0; -ENODEV: nothing that was asked for can be measured here
+ * (the PLAN records say why, the first reason is logged); other errors are logged.
+ */
+int session_open(struct session **s, const struct session_conf *conf, struct stream *out);
+
+int session_start(struct session *s); /* recording on; the baseline tick */
+int session_tick(struct session *s);  /* what changed, then KD_REC_TICK */
+int session_stop(struct session *s);  /* recording off, the last tick */
+/* Detaches; says so on standard error when it takes over a second. Frees s. NULL is fine. */
+void session_close(struct session *s);
+
+#endif

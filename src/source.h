@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * source.h - what a source of deferrals is to the session: one file in bpf/, one here, a row in the
+ * plan, a row in the catalog. Nothing else knows its skeleton.
+ */
+#ifndef KDEFER_SOURCE_H
+#define KDEFER_SOURCE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "kernel.h"
+#include "plan.h"
+
+struct source_conf {
+	const struct kernel *kernel;
+	struct plan *plan;   /* rows of this source: which hooks to load */
+	int ring_fd;         /* the session's ring buffer, which the source's object shares */
+	uint64_t max_memory; /* bytes of kernel memory for the tables of this source */
+	uint64_t sample;     /* follow 1 of N; 1 = all */
+	uint32_t dims;       /* bits of enum kd_dim that are asked for besides MAIN */
+};
+
+/* A program of the source that the plan uses, ready to be attached. */
+struct source_hook {
+	struct plan_entry *row; /* whose hook it is */
+	int hook;               /* index in the row's way */
+	const char *target;
+	int prog_fd;
+	int attach_type;        /* enum bpf_attach_type */
+};
+
+struct source {
+	unsigned int id; /* enum kd_source_id */
+
+	/*
+	 * Opens and loads the object: tables sized to max_memory, only the programs of rows that are
+	 * not off. A row that cannot be loaded is refused in the plan with its reason. Returns 0,
+	 * -ENODEV when no row is left, or another negative errno (logged).
+	 */
+	int (*load)(void **state, struct source_conf *conf);
+	/* Fills hooks (room for max) with what is to be attached; returns how many. */
+	size_t (*hooks)(void *state, struct source_hook *hooks, size_t max);
+	/* Recording on: from the next event on this is a measurement. */
+	int (*start)(void *state);
+	/*
+	 * Writes what changed into the ring for the interval that ends; `cursor` is 0 first, then what
+	 * was returned. 0: all written; > 0: drain the ring and come again; negative errno: failed.
+	 */
+	int64_t (*tick)(void *state, uint32_t cursor, uint32_t interval);
+	/* Recording off. What is under way still ends. */
+	void (*stop)(void *state);
+	/* Frees everything; all programs go as soon as their links are closed. */
+	void (*unload)(void *state);
+	/* Bytes of kernel memory its maps take. */
+	uint64_t (*kernel_bytes)(void *state);
+	/* Bytes that `load` would need at least, for the message when max_memory is too small. */
+	uint64_t (*least_bytes)(const struct kernel *k);
+};
+
+extern const struct source *const sources[]; /* by enum kd_source_id order, NULL-terminated */
+
+#endif

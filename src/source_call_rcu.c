@@ -1,0 +1,358 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* source_call_rcu.c - user side of bpf/call_rcu.bpf.c: sizes its tables, starts, ticks and stops it. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+
+#include "../bpf/defer.h"
+#include "../bpf/call_rcu.h"
+#include "call_rcu.skel.h"
+#include "bpf_util.h"
+#include "cpus.h"
+#include "log.h"
+#include "source.h"
+
+/* bpf/series.bpf.h: 6 words and 512 buckets a slot, 4 words and 512 buckets a shadow. */
+#define SERIES_BYTES ((6 + 512 + 4 + 512) * sizeof(uint64_t))
+/* A preallocated hash element: header, key and value of 8 bytes each, its share of the buckets. */
+#define HASH_ELEM_BYTES 96
+
+struct call_rcu {
+	struct call_rcu_bpf *skel;
+	struct plan_entry *row;
+	int cpus;    /* possible */
+	int *online; /* the CPUs that are online, at load */
+	int nonline;
+	bool offload; /* some CPU may be offloaded */
+};
+
+/* What is sized to the memory allowed. All powers of two. */
+struct sizes {
+	uint32_t slots, spill, depth;
+	uint32_t cpu_slots;
+};
+
+static const struct sizes most = { .slots = 512, .spill = 65536, .depth = 8192 };
+static const struct sizes least = { .slots = 16, .spill = 64, .depth = 64 };
+
+static uint64_t bytes_for(const struct sizes *s, int cpus, int online)
+{
+	uint64_t per_cpu = sizeof(struct cr_cpu) + 2 * sizeof(struct cr_worst_list) +
+			   3 * HASH_ELEM_BYTES + s->cpu_slots * SERIES_BYTES;
+
+	return (uint64_t)cpus * per_cpu + s->slots * SERIES_BYTES + s->spill * HASH_ELEM_BYTES +
+	       (uint64_t)online * s->depth * sizeof(struct cr_entry) + 65536; /* small maps, rounding */
+}
+
+/* Halves whatever is largest until it fits. */
+static int choose_sizes(struct sizes *s, uint64_t max, int cpus, int online, bool by_cpu)
+{
+	*s = most;
+	s->cpu_slots = by_cpu;
+	while (bytes_for(s, cpus, online) > max) {
+		uint64_t fifo = (uint64_t)online * s->depth * sizeof(struct cr_entry);
+		uint64_t spill = s->spill * HASH_ELEM_BYTES, slots = s->slots * SERIES_BYTES;
+
+		if (s->depth > least.depth && fifo >= spill && fifo >= slots)
+			s->depth /= 2;
+		else if (s->spill > least.spill && spill >= slots)
+			s->spill /= 2;
+		else if (s->slots > least.slots)
+			s->slots /= 2;
+		else if (s->depth > least.depth)
+			s->depth /= 2;
+		else if (s->spill > least.spill)
+			s->spill /= 2;
+		else
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static uint64_t call_rcu_least(const struct kernel *k)
+{
+	return bytes_for(&least, k->possible_cpus, k->online_cpus);
+}
+
+static unsigned int log2_of(uint32_t n)
+{
+	return 31 - (unsigned int)__builtin_clz(n);
+}
+
+static void size_maps(struct call_rcu *c, const struct sizes *s)
+{
+	uint32_t cpus = (uint32_t)c->cpus;
+
+	bpf_map__set_max_entries(c->skel->maps.cpus, cpus);
+	bpf_map__set_max_entries(c->skel->maps.fifo, s->depth * (uint32_t)c->nonline);
+	bpf_map__set_max_entries(c->skel->maps.spill, s->spill);
+	bpf_map__set_max_entries(c->skel->maps.lists, cpus);
+	bpf_map__set_max_entries(c->skel->maps.barriers, cpus);
+	bpf_map__set_max_entries(c->skel->maps.batches, cpus < 16 ? 16 : cpus);
+	bpf_map__set_max_entries(c->skel->maps.slots, s->slots + s->cpu_slots * cpus);
+	bpf_map__set_max_entries(c->skel->maps.shadows, s->slots + s->cpu_slots * cpus);
+	bpf_map__set_max_entries(c->skel->maps.worst, cpus * 2);
+}
+
+/*
+ * The kernel has lazy callbacks only with CONFIG_RCU_LAZY, which shows as a field; without offloading
+ * nothing is ever lazy, which the program finds out per CPU.
+ */
+static void set_constants(struct call_rcu *c, const struct source_conf *conf, const struct sizes *s,
+			  bool offload)
+{
+	struct call_rcu_bpf__rodata *ro = c->skel->rodata;
+
+	ro->nr_slots = s->slots;
+	ro->slot_shift = 64 - log2_of(s->slots);
+	ro->nr_cpus = (uint32_t)c->cpus;
+	ro->by_cpu = s->cpu_slots;
+	ro->offload = offload;
+	ro->lazy_exists = offload && kernel_has_field(conf->kernel, "rcu_data", "lazy_len") &&
+			  kernel_has_func(conf->kernel, "__call_rcu_common");
+	ro->sample_below = conf->sample > 1 ? (uint32_t)((1ULL << 32) / conf->sample) : 0;
+}
+
+static struct plan_entry *own_row(struct plan *p)
+{
+	for (size_t i = 0; i < p->n; i++)
+		if (p->entry[i].measure->source == KD_SRC_CALL_RCU && p->entry[i].state != PLAN_OFF)
+			return &p->entry[i];
+	return NULL;
+}
+
+static bool row_uses(const struct plan_entry *row, const char *program)
+{
+	for (int i = 0; row->way->hooks[i].program; i++)
+		if (!strcmp(row->way->hooks[i].program, program))
+			return row->hooks >> i & 1;
+	return true; /* not a hook: run by us */
+}
+
+static void choose_programs(struct call_rcu *c)
+{
+	struct bpf_program *p;
+
+	bpf_object__for_each_program(p, c->skel->obj)
+		bpf_program__set_autoload(p, row_uses(c->row, bpf_program__name(p)));
+}
+
+/*
+ * Whether some CPU can be offloaded is known only once a program has looked: the hooks that serve
+ * such CPUs are loaded always, and attached only where there are any.
+ */
+static const char *const offload_hooks[] = { "kd_bypass", "kd_bypass_flush", "kd_lazy_wish" };
+
+static bool serves_offload(const char *program)
+{
+	for (size_t i = 0; i < sizeof(offload_hooks) / sizeof(offload_hooks[0]); i++)
+		if (!strcmp(program, offload_hooks[i]))
+			return true;
+	return false;
+}
+
+static int load_object(struct call_rcu *c, struct source_conf *conf, const struct sizes *s, bool offload)
+{
+	int err;
+
+	c->skel = call_rcu_bpf__open();
+	if (!c->skel)
+		return log_err(-errno, "call_rcu: cannot open its programs: %s", strerror(errno));
+	size_maps(c, s);
+	set_constants(c, conf, s, offload);
+	choose_programs(c);
+	err = bpf_map__reuse_fd(c->skel->maps.ring, conf->ring_fd);
+	if (!err)
+		err = bpf_util_load(c->skel->obj);
+	if (err) {
+		plan_refuse(c->row, NULL, "the kernel does not load its programs: %s",
+			    bpf_util_load_error(err));
+		call_rcu_bpf__destroy(c->skel);
+		c->skel = NULL;
+	}
+	return err;
+}
+
+/* Gives each online CPU its part of the FIFO array; the others use the spill table. */
+static int assign_fifos(struct call_rcu *c, uint32_t depth)
+{
+	int fd = bpf_map__fd(c->skel->maps.cpus);
+
+	for (int i = 0; i < c->nonline; i++) {
+		struct cr_cpu st = { .base = (uint32_t)i * depth, .depth = depth };
+		__u32 cpu = (uint32_t)c->online[i];
+
+		if (bpf_map_update_elem(fd, &cpu, &st, BPF_ANY))
+			return -errno;
+	}
+	return 0;
+}
+
+static bool is_online(const struct call_rcu *c, int cpu)
+{
+	for (int i = 0; i < c->nonline; i++)
+		if (c->online[i] == cpu)
+			return true;
+	return false;
+}
+
+/* Runs kd_control for a CPU: on that CPU where it is online, so that its list stands still meanwhile. */
+static int control(struct call_rcu *c, enum cr_run what, int cpu)
+{
+	uint64_t args[4] = { what, (uint64_t)cpu };
+	int fd = bpf_program__fd(c->skel->progs.kd_control);
+
+	if (is_online(c, cpu) && !bpf_util_run_on(fd, args, cpu))
+		return 0;
+	return bpf_util_run(fd, args, NULL); /* offline, or went offline: from afar */
+}
+
+static int control_all(struct call_rcu *c, enum cr_run what)
+{
+	int err = 0;
+
+	for (int cpu = 0; cpu < c->cpus && !err; cpu++)
+		err = control(c, what, cpu);
+	return err;
+}
+
+/* Started once with nothing attached, the program tells which CPUs have a callback kthread. */
+static int see_offload(struct call_rcu *c)
+{
+	int fd = bpf_map__fd(c->skel->maps.cpus), err = control_all(c, CR_START);
+
+	c->offload = false;
+	for (__u32 cpu = 0; !err && cpu < (__u32)c->cpus; cpu++) {
+		struct cr_cpu st;
+
+		if (!bpf_map_lookup_elem(fd, &cpu, &st) && st.offloadable)
+			c->offload = true;
+	}
+	return err ? err : control_all(c, CR_STOP);
+}
+
+static void call_rcu_unload(void *state)
+{
+	struct call_rcu *c = state;
+
+	if (!c)
+		return;
+	call_rcu_bpf__destroy(c->skel);
+	free(c->online);
+	free(c);
+}
+
+static int load_sized(struct call_rcu *c, struct source_conf *conf)
+{
+	struct sizes s;
+	int err;
+
+	if (choose_sizes(&s, conf->max_memory, c->cpus, c->nonline, conf->dims >> KD_DIM_CPU & 1)) {
+		plan_refuse(c->row, "a larger --max-memory", "its tables need %llu bytes here, %llu are allowed",
+			    (unsigned long long)call_rcu_least(conf->kernel),
+			    (unsigned long long)conf->max_memory);
+		return -ENODEV;
+	}
+	err = load_object(c, conf, &s, false);
+	if (!err)
+		err = see_offload(c);
+	if (!err && c->offload) {
+		/* The constants change the programs: load them anew. */
+		call_rcu_bpf__destroy(c->skel);
+		err = load_object(c, conf, &s, true);
+	}
+	return err ? err : assign_fifos(c, s.depth);
+}
+
+static int call_rcu_load(void **state, struct source_conf *conf)
+{
+	struct call_rcu *c = calloc(1, sizeof(*c));
+	int err = -ENOMEM;
+
+	if (!c)
+		return -ENOMEM;
+	c->row = own_row(conf->plan);
+	c->cpus = conf->kernel->possible_cpus;
+	if (c->row)
+		err = cpus_read("online", &c->online, &c->nonline);
+	if (!c->row)
+		err = -ENODEV;
+	if (!err)
+		err = load_sized(c, conf);
+	if (err) {
+		if (c->row && c->row->state != PLAN_OFF)
+			plan_refuse(c->row, NULL, "cannot be set up: %s", strerror(-err));
+		call_rcu_unload(c);
+		return err == -ENOMEM ? err : -ENODEV;
+	}
+	*state = c;
+	return 0;
+}
+
+static size_t call_rcu_hooks(void *state, struct source_hook *hooks, size_t max)
+{
+	struct call_rcu *c = state;
+	const struct plan_hook *h = c->row->way->hooks;
+	size_t n = 0;
+
+	for (int i = 0; h[i].program && n < max; i++) {
+		struct bpf_program *p = bpf_object__find_program_by_name(c->skel->obj, h[i].program);
+
+		if (!(c->row->hooks >> i & 1))
+			continue;
+		if (serves_offload(h[i].program) &&
+		    (!c->offload || (!strcmp(h[i].program, "kd_lazy_wish") && !c->skel->rodata->lazy_exists))) {
+			c->row->hooks &= ~(1u << i); /* nothing for it to see here */
+			continue;
+		}
+		hooks[n++] = (struct source_hook){ .hook = i, .target = h[i].target, .row = c->row,
+						   .prog_fd = bpf_program__fd(p),
+						   .attach_type = bpf_program__expected_attach_type(p) };
+	}
+	return n;
+}
+
+static int call_rcu_start(void *state)
+{
+	int err = control_all(state, CR_START);
+
+	return err ? log_err(err, "call_rcu: cannot start recording: %s", strerror(-err)) : 0;
+}
+
+static void call_rcu_stop(void *state)
+{
+	control_all(state, CR_STOP);
+}
+
+static int64_t call_rcu_tick(void *state, uint32_t cursor, uint32_t interval)
+{
+	struct call_rcu *c = state;
+	uint64_t args[4] = { cursor, interval };
+	uint32_t next;
+	int err = bpf_util_run(bpf_program__fd(c->skel->progs.kd_tick), args, &next);
+
+	return err ? err : (int64_t)next;
+}
+
+static uint64_t call_rcu_bytes(void *state)
+{
+	struct call_rcu *c = state;
+
+	return bpf_util_map_bytes(c->skel->obj, "ring");
+}
+
+const struct source source_call_rcu = {
+	.id = KD_SRC_CALL_RCU,
+	.load = call_rcu_load,
+	.hooks = call_rcu_hooks,
+	.start = call_rcu_start,
+	.tick = call_rcu_tick,
+	.stop = call_rcu_stop,
+	.unload = call_rcu_unload,
+	.kernel_bytes = call_rcu_bytes,
+	.least_bytes = call_rcu_least,
+};

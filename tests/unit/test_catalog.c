@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Names are a contract with scripts: each is written out here a second time. */
+#include <errno.h>
+
+#include "catalog.h"
+#include "records.h"
+
+#define COUNT(a) (sizeof(a) / sizeof((a)[0]))
+
+static const char *const flavours[] = { "rcu",         "srcu",  "tasks",    "tasks_rude",
+					"tasks_trace", "kfree", "expedited" };
+static const char *const losses[] = { "ring_full",     "table_full",  "recursion", "unmatched_begin",
+				      "unmatched_end", "pre_start",   "sampled_out", "clock",
+				      "lazy_unknown",  "extreme" };
+static const char *const sources[] = { "call_rcu", "rcu_gp", "memalloc", "rstat" };
+static const char *const counts[] = { "begun", "done", "open", "barrier" };
+
+static void test_sources(void **state)
+{
+	unsigned int i, found;
+
+	(void)state;
+	assert_int_equal(COUNT(sources), KD_SRC_COUNT);
+	for (i = 0; i < KD_SRC_COUNT; i++) {
+		assert_string_equal(source_name(i), sources[i]);
+		assert_int_equal(source_by_name(sources[i], &found), 0);
+		assert_int_equal(found, i);
+	}
+	assert_string_equal(source_name(KD_SRC_COUNT), "?");
+	assert_string_equal(source_name(UINT32_MAX), "?");
+	assert_int_equal(source_by_name("call_rc", &found), -ENOENT);
+	assert_int_equal(source_by_name("", &found), -ENOENT);
+}
+
+static void test_flavours(void **state)
+{
+	unsigned int i, found;
+
+	(void)state;
+	assert_int_equal(COUNT(flavours) + 1, KD_FL_COUNT);
+	assert_null(flavour_name(KD_FL_NONE));
+	assert_null(flavour_name(KD_FL_COUNT));
+	for (i = 1; i < KD_FL_COUNT; i++) {
+		assert_string_equal(flavour_name(i), flavours[i - 1]);
+		assert_int_equal(flavour_by_name(flavours[i - 1], &found), 0);
+		assert_int_equal(found, i);
+	}
+	assert_int_equal(flavour_by_name("none", &found), -ENOENT);
+}
+
+static void test_measures(void **state)
+{
+	const struct measure_info *info;
+	unsigned int i, found;
+
+	(void)state;
+	for (i = 0; i < KD_M_COUNT; i++) {
+		info = measure_info(i);
+		assert_non_null(info);
+		assert_int_equal(info->id, i);
+		assert_true(info->source < KD_SRC_COUNT && info->meaning > 0);
+		assert_true(info->name && info->main_key && info->what && info->begins && info->ends);
+		assert_int_equal(measure_by_name(info->source, info->name, &found), 0);
+		assert_int_equal(found, i);
+	}
+	assert_null(measure_info(KD_M_COUNT));
+	assert_null(measure_info(UINT32_MAX));
+
+	info = measure_info(KD_M_CALL_RCU_LATENCY);
+	assert_int_equal(info->source, KD_SRC_CALL_RCU);
+	assert_string_equal(info->name, "latency");
+	assert_string_equal(unit_name(info->unit), "ns");
+	assert_int_equal(info->meaning, 1);
+	assert_string_equal(info->main_key, "func");
+	assert_int_equal(measure_by_name(KD_SRC_RSTAT, "latency", &found), -ENOENT);
+	assert_int_equal(measure_by_name(KD_SRC_CALL_RCU, "flush", &found), -ENOENT);
+}
+
+static void test_losses_and_counts(void **state)
+{
+	unsigned int i, k;
+
+	(void)state;
+	assert_int_equal(COUNT(losses), KD_LOST_COUNT);
+	assert_int_equal(COUNT(counts), KD_CNT_COUNT);
+	for (i = 0; i < KD_LOST_COUNT; i++) {
+		assert_string_equal(lost_name(i), losses[i]);
+		assert_true(strlen(lost_help(i)) > 10);
+		for (k = 0; k < i; k++)
+			assert_string_not_equal(lost_help(i), lost_help(k));
+	}
+	for (i = 0; i < KD_CNT_COUNT; i++)
+		assert_string_equal(count_name(i), counts[i]);
+	assert_string_equal(lost_name(KD_LOST_COUNT), "?");
+	assert_string_equal(lost_help(KD_LOST_COUNT), "?");
+	assert_string_equal(count_name(KD_CNT_COUNT), "?");
+}
+
+static void test_units_and_dims(void **state)
+{
+	(void)state;
+	assert_string_equal(unit_name(UNIT_NS), "ns");
+	assert_string_equal(unit_name(UNIT_COUNT), "count");
+	assert_string_equal(dim_name(KD_DIM_CPU), "cpu");
+	assert_string_equal(dim_name(KD_DIM_COUNT), "?");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_sources),
+		cmocka_unit_test(test_flavours),
+		cmocka_unit_test(test_measures),
+		cmocka_unit_test(test_losses_and_counts),
+		cmocka_unit_test(test_units_and_dims),
+	};
+
+	return cmocka_run_group_tests_name("catalog", tests, NULL, NULL);
+}

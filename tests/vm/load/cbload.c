@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * A load of RCU callbacks of known size: every round creates, closes and unlinks one
+ * file. On tmpfs each round queues a fixed number of callbacks (three or four,
+ * depending on the kernel). Prints the rounds done and the time they took.
+ */
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <getopt.h>
+#include <limits.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+struct load {
+	long rounds;
+	long seconds; /* when given, rounds are not */
+	long cpu; /* -1: not pinned */
+	const char *pattern; /* work in a folder PATTERN.PID */
+};
+
+static char file[32]; /* holds the process id, for several loads may share a folder */
+
+static int usage(void)
+{
+	fputs("usage: cbload [--pattern NAME] ROUNDS|--seconds S [CPU]\n", stderr);
+	return 2;
+}
+
+static int fail(const char *what)
+{
+	perror(what);
+	return 1;
+}
+
+/* A whole number above or at @min, or -1. */
+static long number(const char *text, long min)
+{
+	char *end;
+	long value = text ? strtol(text, &end, 10) : -1;
+
+	return text && end != text && !*end && value >= min && value <= INT_MAX ? value : -1;
+}
+
+static long now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ts.tv_sec * 1000000000L + ts.tv_nsec;
+}
+
+static int pin(long cpu)
+{
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	CPU_SET(cpu, &set);
+	return sched_setaffinity(0, sizeof(set), &set);
+}
+
+static int run(const struct load *load)
+{
+	long start = now_ns(), limit_ns = load->seconds * 1000000000L, rounds = 0;
+	int fd;
+
+	for (; load->seconds ? now_ns() - start < limit_ns : rounds < load->rounds; rounds++) {
+		fd = open(file, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0600);
+		if (fd < 0 || close(fd) || unlink(file))
+			return fail(file);
+	}
+	printf("rounds %ld elapsed_ns %ld\n", rounds, now_ns() - start);
+	return 0;
+}
+
+static int run_in_folder(const struct load *load)
+{
+	char folder[256];
+
+	snprintf(folder, sizeof(folder), "%s.%d", load->pattern, getpid());
+	if (mkdir(folder, 0700) || chdir(folder))
+		return fail(folder);
+	return run(load) || chdir("..") || rmdir(folder);
+}
+
+static int parse(int argc, char **argv, struct load *load)
+{
+	static const struct option options[] = { { "seconds", 1, NULL, 's' },
+						 { "pattern", 1, NULL, 'p' }, {} };
+	int option;
+
+	while ((option = getopt_long(argc, argv, "", options, NULL)) != -1) {
+		if (option == 'p')
+			load->pattern = optarg;
+		else if (option != 's' || (load->seconds = number(optarg, 1)) < 0)
+			return -1;
+	}
+	if (!load->seconds && (load->rounds = number(argv[optind++], 1)) < 0)
+		return -1;
+	if (optind < argc && (load->cpu = number(argv[optind++], 0)) < 0)
+		return -1;
+	return optind < argc ? -1 : 0;
+}
+
+int main(int argc, char **argv)
+{
+	struct load load = { .cpu = -1 };
+
+	if (parse(argc, argv, &load))
+		return usage();
+	snprintf(file, sizeof(file), "cbload.%d", getpid());
+	if (load.cpu >= 0 && pin(load.cpu))
+		return fail("cbload: cannot pin to that CPU");
+	return load.pattern ? run_in_folder(&load) : run(&load);
+}

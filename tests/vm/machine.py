@@ -1,0 +1,109 @@
+"""The emulated machine: its argument list, and the port over which it reports.
+
+The second serial port is a pair of pipes. Serial ports are built into every kernel
+(virtio is not), and a pipe, unlike a socket, does not cost a message per byte.
+"""
+
+import ctypes
+import os
+import signal
+import subprocess
+import sys
+import time
+
+from report import Report
+
+GRACE_S = 30  # for a guest that was told to stop, to send what it has
+POLL_S = 0.02
+CHUNK = 1 << 16
+PR_SET_PDEATHSIG = 1
+
+
+def command_line(kernel, arguments):
+    words = ["console=ttyS0", "quiet", "panic=-1"]
+    if "-rt-" in os.path.basename(kernel):
+        words.append("noirqdebug")  # or a busy serial port is taken for a broken one
+    return " ".join(words + arguments.append)
+
+
+def emulator(kernel, initrd, arguments):
+    """What all machines have in common."""
+    # In one thread, because emulation in several cannot patch kernel text safely.
+    argv = ["qemu-system-x86_64", "-accel", "tcg,thread=single", "-cpu", "max"]
+    argv += ["-smp", "1" if arguments.icount else str(arguments.cpus), "-m", str(arguments.mem)]
+    argv += ["-icount", "shift=0,sleep=off"] if arguments.icount else []
+    argv += ["-nodefaults", "-display", "none", "-no-reboot"]
+    argv += ["-kernel", f"{kernel}/vmlinuz", "-initrd", initrd]
+    argv += ["-append", command_line(kernel, arguments)]
+    if arguments.pidfile:
+        argv += ["-pidfile", arguments.pidfile]
+    if arguments.monitor:
+        argv += ["-monitor", f"unix:{arguments.monitor},server=on,wait=off"]
+    return argv
+
+
+def die_with_parent():
+    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
+class Port:
+    """Our side of the guest's second serial port."""
+
+    def __init__(self, folder):
+        self.path = f"{folder}/port"
+        for end in ("in", "out"):
+            os.mkfifo(f"{self.path}.{end}")
+        # Both ends open at once, so that neither side ever waits for the other to come.
+        self.reader = os.open(f"{self.path}.out", os.O_RDWR | os.O_NONBLOCK)
+        self.writer = os.open(f"{self.path}.in", os.O_RDWR | os.O_NONBLOCK)
+
+    def read(self):
+        parts = []
+        try:
+            while True:
+                parts.append(os.read(self.reader, CHUNK))
+        except BlockingIOError:
+            return b"".join(parts)
+
+    def tell_to_stop(self):
+        os.write(self.writer, b"stop\n")
+
+
+def collect(port, running, timeout):
+    """Read until the report is complete, the machine is gone, or time is up.
+
+    Returns the report and whether the guest had to be told to stop.
+    """
+    report, told = Report(), False
+    deadline = time.monotonic() + timeout
+    while True:
+        alive = running()  # asked first: what a machine wrote before it went is still there
+        report.feed(port.read())
+        if report.complete() or not alive:
+            return report, told
+        if time.monotonic() >= deadline:
+            if told:
+                return report, told
+            port.tell_to_stop()
+            told, deadline = True, time.monotonic() + GRACE_S
+        time.sleep(POLL_S)
+
+
+def run(kernel, folder, console, arguments):
+    """Boot, let the guest run its command, and take its report."""
+    port = Port(folder)
+    argv = emulator(kernel, f"{folder}/initrd", arguments)
+    argv += ["-serial", f"file:{console}", "-chardev", f"pipe,id=report,path={port.path}",
+             "-serial", "chardev:report"]
+    child = subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=sys.stderr,
+                             preexec_fn=die_with_parent)
+    try:
+        return collect(port, lambda: child.poll() is None, arguments.timeout)
+    finally:
+        child.kill()
+        child.wait()
+
+
+def run_shell(kernel, folder, arguments):
+    argv = emulator(kernel, f"{folder}/initrd", arguments) + ["-serial", "mon:stdio"]
+    return subprocess.run(argv, check=False, preexec_fn=die_with_parent).returncode
