@@ -8,20 +8,22 @@
  * at the FIFO's front: same head, same callback. Both ends are fentry programs; the hand-over runs
  * with interrupts off in list order, the other end once for each callback.
  *
- * What breaks the order is repaired where it shows, and counted:
- *  - an end that we did not see leaves its entry at the front: the next end finds its own entry
- *    further on and drops what it passes; before each batch the list's own length says how many
- *    entries can be there at most;
- *  - an end without an entry: what waited before we began, rcu_barrier()'s own callbacks, or a
- *    hand-over that we did not see;
- *  - a FIFO that is full, or a CPU that has none, uses one shared preallocated table by head;
+ * What breaks the order is repaired where it shows:
+ *  - an end that we did not see leaves its entry at the front. The list's own length says how many
+ *    entries can be there at most, and what is too much is the oldest; a few entries are looked
+ *    ahead besides;
+ *  - a FIFO that is full uses one shared preallocated table by head;
  *  - a CPU that goes offline has its callbacks merged into another CPU's list: its FIFO is moved to
  *    the shared table just before.
  *
- * Whose list a dequeue empties: rcu_cblist_dequeue() is shared with SRCU and RCU Tasks, and its
- * argument is a local of the caller; rcu_segcblist_extract_done_cbs() names both that local and the
- * list it was filled from. An offloaded CPU's list is emptied by a kthread that may run, and move
- * to, anywhere: those locals are kept in a small table.
+ * What was not measured is counted by the kernel, not by us: rcu_data.n_cbs_invoked says how many
+ * callbacks ran. Less those measured and those of rcu_barrier(), the rest waited already when we
+ * began, or lost one of its ends. So rcu_cblist_dequeue(), which SRCU and RCU Tasks use too, need
+ * not tell whose callback it is: a head that is in no FIFO is none of ours.
+ *
+ * An offloaded CPU's list is emptied by a kthread that may run, and move to, anywhere. Only where
+ * there is such a CPU, rcu_segcblist_extract_done_cbs() is hooked too: it names a list and the local
+ * list it is emptied to, which is the argument of the dequeue.
  *
  * Nothing here allocates, and every loop is bounded.
  */
@@ -30,25 +32,21 @@
 
 const volatile __u32 nr_slots = 512;    /* series by function; slot 0 stands for the rest */
 const volatile __u32 slot_shift = 55;   /* 64 - log2(nr_slots) */
+const volatile __u32 fifo_mask;         /* entries of a CPU's FIFO, less one */
 const volatile __u32 by_cpu;            /* also a series per CPU of the hand-over */
 const volatile __u32 offload;           /* some CPU may be offloaded */
 const volatile __u32 lazy_exists;       /* the lazy wish is seen and means something */
 const volatile __u32 sample_below;      /* 0: all; else follow heads whose hash is below it */
 const volatile __u32 nr_cpus = 1;
 
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, 1);
-	__type(key, __u32);
-	__type(value, struct cr_cpu);
-} cpus SEC(".maps");
+#define SLOTS_MOST 512
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, 1);
-	__type(key, __u32);
-	__type(value, struct cr_entry);
-} fifo SEC(".maps");
+	__uint(key_size, sizeof(__u32));
+	__uint(value_size, sizeof(struct cr_cpu)); /* user space makes room for the FIFO */
+} cpus SEC(".maps");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -99,8 +97,13 @@ struct {
 	__type(value, struct cr_worst_list); /* CPU * 2 + parity of the interval */
 } worst SEC(".maps");
 
-__u64 nr_spilled; /* entries now in the spill table */
-__u64 pre_moved;  /* as cr_cpu.pre, of CPUs that went offline */
+__u64 nr_spilled;   /* entries now in the spill table */
+__u64 spill_done;   /* matched there */
+__u64 nr_offloadable; /* CPUs with a callback kthread */
+__u64 nr_barriers;  /* callbacks of rcu_barrier() seen */
+
+/* Keys of the slots apart from the slots: a probe stays in a line or two of the cache. */
+__u64 slot_key[SLOTS_MOST];
 
 /* rcu_data is static per-CPU data: in BTF, and in kallsyms where that lists data. */
 extern const struct rcu_data rcu_data __ksym;
@@ -120,22 +123,18 @@ static __always_inline void count_lost(struct cr_cpu *st, enum kd_lost what, __u
 /* Slot of a key (never 0), or 0 = no room: counted under "other". */
 static __always_inline __u32 slot_find(__u64 key)
 {
-	__u32 i, at = (key * 0x9e3779b97f4a7c15ULL) >> (slot_shift & 63);
+	__u32 i, at = (key * 0x9e3779b97f4a7c15ULL) >> slot_shift;
 
 #pragma unroll
 	for (i = 0; i < SERIES_PROBES; i++) {
-		__u32 idx = (at + i) & (nr_slots - 1);
-		struct series_slot *s = bpf_map_lookup_elem(&slots, &idx);
-		__u64 seen;
+		__u32 idx = (at + i) & (SLOTS_MOST - 1);
+		__u64 seen = *(volatile __u64 *)&slot_key[idx];
 
-		if (!s)
-			return 0;
-		seen = *(volatile __u64 *)&s->key;
 		if (seen == key)
 			return idx;
-		if (seen || !idx)
+		if (seen || !idx || idx >= nr_slots)
 			continue;
-		seen = __sync_val_compare_and_swap(&s->key, 0, key);
+		seen = __sync_val_compare_and_swap(&slot_key[idx], 0, key);
 		if (!seen || seen == key)
 			return idx;
 	}
@@ -198,7 +197,6 @@ static __always_inline void push(struct cr_cpu *st, struct callback_head *rhp)
 {
 	__u64 head = (__u64)rhp, func, when, tail;
 	struct cr_entry *e;
-	__u32 idx;
 
 	if (sample_below && sampled_out(as_number(&st->scratch[0], head))) {
 		count_lost(st, KD_LOST_SAMPLED_OUT, 1);
@@ -208,14 +206,11 @@ static __always_inline void push(struct cr_cpu *st, struct callback_head *rhp)
 	when = (__u64)slot_find(func ^ lazy_bit(st, head)) << TAG_SHIFT;
 	when |= bpf_ktime_get_ns() & VALUE_MASK;
 	tail = st->tail;
-	if (tail - *(volatile __u64 *)&st->front >= st->depth) {
+	if (tail - *(volatile __u64 *)&st->front > fifo_mask) {
 		spill_push(st, head, when);
 		return;
 	}
-	idx = st->base + (tail & (st->depth - 1));
-	e = bpf_map_lookup_elem(&fifo, &idx);
-	if (!e)
-		return;
+	e = &st->fifo[tail & fifo_mask];
 	e->head = head;
 	e->when = when;
 	barrier();
@@ -268,33 +263,7 @@ int BPF_PROG(kd_lazy_wish, struct callback_head *head)
 	return 0;
 }
 
-/* --- the batch --- */
-
-static __always_inline __u64 list_len(struct rcu_segcblist *rsclp)
-{
-	struct rcu_segcblist___atomic *a = (void *)rsclp;
-	__u64 len = 0;
-
-	bpf_probe_read_kernel(&len, sizeof(len), &a->len.counter);
-	return len;
-}
-
-/*
- * No more can wait in the FIFO than on the list: what is too much lost its end, and is the oldest.
- * `slack`: a hand-over on another CPU may be between our hook and the list's count.
- */
-static __always_inline void repair(struct cr_cpu *owner, struct rcu_segcblist *rsclp, __u64 slack)
-{
-	__u64 front = owner->front, waiting = *(volatile __u64 *)&owner->tail - front;
-	__u64 len = list_len(rsclp) + slack;
-
-	if (waiting > len) {
-		count_lost(owner, KD_LOST_UNMATCHED_BEGIN, waiting - len);
-		owner->front = front + waiting - len;
-	}
-	if (front)
-		owner->pre = 0; /* those came before the first of ours */
-}
+/* --- the batch, where CPUs are offloaded --- */
 
 SEC("fentry/rcu_segcblist_extract_done_cbs")
 int BPF_PROG(kd_batch, struct rcu_segcblist *rsclp, struct rcu_cblist *rclp)
@@ -307,21 +276,16 @@ int BPF_PROG(kd_batch, struct rcu_segcblist *rsclp, struct rcu_cblist *rclp)
 		return 0;
 	if (list == st->list) {
 		st->rclp = local;
-		repair(st, rsclp, offload);
 		return 0;
 	}
 	if (st->rclp == local)
 		st->rclp = 0; /* another list's batch at the same place on the stack */
-	if (!offload)
-		return 0;
 	cpu = bpf_map_lookup_elem(&lists, &list);
 	owner = cpu ? cpu_state(*cpu) : 0;
-	if (!owner || !owner->list) {
+	if (owner && owner->list)
+		bpf_map_update_elem(&batches, &local, cpu, BPF_ANY);
+	else
 		bpf_map_delete_elem(&batches, &local);
-		return 0;
-	}
-	bpf_map_update_elem(&batches, &local, cpu, BPF_ANY);
-	repair(owner, rsclp, 1);
 	return 0;
 }
 
@@ -375,7 +339,7 @@ static __noinline int worst_insert(__u32 here, __u64 value, __u64 slot_cpu)
 
 static __always_inline void finish(struct cr_cpu *st, __u32 here, __u32 owner_cpu, __u64 when)
 {
-	__u64 waited = (bpf_ktime_get_ns() - when) & VALUE_MASK;
+	__u64 waited = (bpf_ktime_get_ns() - when) & VALUE_MASK, now = epoch;
 	__u32 slot = when >> TAG_SHIFT;
 	struct series_slot *s;
 
@@ -386,102 +350,116 @@ static __always_inline void finish(struct cr_cpu *st, __u32 here, __u32 owner_cp
 	s = bpf_map_lookup_elem(&slots, &slot);
 	if (!s)
 		return;
-	if (series_add(s, waited))
+	if (series_add(s, now, waited))
 		count_lost(st, KD_LOST_EXTREME, 1);
 	if (by_cpu) {
 		__u32 idx = nr_slots + owner_cpu;
 
 		s = bpf_map_lookup_elem(&slots, &idx);
-		if (s && series_add(s, waited))
+		if (s && series_add(s, now, waited))
 			count_lost(st, KD_LOST_EXTREME, 1);
 	}
-	if ((__s64)(tagged(epoch, waited) - st->floor) > 0)
+	if ((__s64)(tagged(now, waited) - st->floor) > 0)
 		worst_insert(here, waited, (__u64)slot << 32 | owner_cpu);
 }
 
-/*
- * The front is not this head. Returns its `when`, or 0 when it has none; says why in the counters.
- */
-#define SEARCH_AHEAD 64
+/* All that waits or is being run, the bypass list too. */
+static __always_inline __u64 list_len(__u64 list)
+{
+	struct rcu_segcblist___atomic *a = (void *)list;
+	__u64 len = 0;
 
+	bpf_probe_read_kernel(&len, sizeof(len), &a->len.counter);
+	return len;
+}
+
+static __always_inline __u64 take(struct cr_cpu *owner, __u64 pos)
+{
+	__u64 when = owner->fifo[pos & fifo_mask].when;
+
+	owner->front = pos + 1;
+	return when;
+}
+
+static __always_inline void drop(struct cr_cpu *owner, __u64 front, __u64 n)
+{
+	owner->dropped += n;
+	owner->front = front + n;
+}
+
+#define LOOK_AHEAD 4
+
+/* The front is not this head: returns its `when` if we have it elsewhere, else 0. */
 static __noinline __u64 search(struct cr_cpu *owner, __u64 head)
 {
-	__u64 front, ahead, when, *found;
+	__u64 front, waiting, len, *found, when;
 	__u32 i;
 
 	if (!owner)
 		return 0;
 	front = owner->front;
-	ahead = *(volatile __u64 *)&owner->tail - front;
-	if (nr_spilled) {
-		found = bpf_map_lookup_elem(&spill, &head);
-		if (found) {
-			when = *found;
-			if (!bpf_map_delete_elem(&spill, &head))
-				__sync_fetch_and_add(&nr_spilled, -1);
-			return when;
+	waiting = *(volatile __u64 *)&owner->tail - front;
+	for (i = 1; i <= LOOK_AHEAD; i++)
+		if (i < waiting && owner->fifo[(front + i) & fifo_mask].head == head) {
+			drop(owner, front, i);
+			return take(owner, front + i);
 		}
+	/* More entries than callbacks: the oldest lost their end. (A hand-over elsewhere may be half done.) */
+	len = list_len(owner->list) + offload;
+	if (waiting > len) {
+		drop(owner, front, waiting - len);
+		front = owner->front;
+		if (len && owner->fifo[front & fifo_mask].head == head)
+			return take(owner, front);
 	}
-	if (owner->pre && !front) {
-		owner->pre--;
-		goto pre_start;
+	found = nr_spilled ? bpf_map_lookup_elem(&spill, &head) : 0;
+	if (found) {
+		when = *found;
+		if (!bpf_map_delete_elem(&spill, &head)) {
+			__sync_fetch_and_add(&nr_spilled, -1);
+			__sync_fetch_and_add(&spill_done, 1);
+		}
+		return when;
 	}
-	for (i = 1; i < SEARCH_AHEAD && i < ahead; i++) {
-		__u32 idx = owner->base + ((front + i) & (owner->depth - 1));
-		struct cr_entry *e = bpf_map_lookup_elem(&fifo, &idx);
-
-		if (!e || e->head != head)
-			continue;
-		count_lost(owner, KD_LOST_UNMATCHED_BEGIN, i);
-		owner->front = front + i + 1;
-		return e->when;
-	}
-	if (bpf_map_lookup_elem(&barriers, &head)) {
-		__sync_fetch_and_add(&owner->barriers, 1);
-		return 0;
-	}
-	if (pre_moved && (__s64)__sync_fetch_and_add(&pre_moved, -1) > 0)
-		goto pre_start;
-	count_lost(owner, KD_LOST_UNMATCHED_END, 1);
-	return 0;
-pre_start:
 	if (bpf_map_lookup_elem(&barriers, &head))
-		__sync_fetch_and_add(&owner->barriers, 1);
-	else
-		count_lost(owner, KD_LOST_PRE_START, 1);
+		__sync_fetch_and_add(&nr_barriers, 1);
 	return 0;
+}
+
+/* Offloaded CPUs: whose list is emptied here. 0: none that we follow. */
+static __noinline __u32 batch_owner(__u64 local)
+{
+	__u32 *cpu = bpf_map_lookup_elem(&batches, &local);
+
+	return cpu ? *cpu : ~0U;
 }
 
 SEC("fentry/rcu_cblist_dequeue")
 int BPF_PROG(kd_dequeue, struct rcu_cblist *rclp)
 {
-	__u32 here = bpf_get_smp_processor_id(), owner_cpu = here, idx;
+	__u32 here = bpf_get_smp_processor_id(), owner_cpu = here;
 	struct cr_cpu *st = cpu_state(here), *owner = st;
-	struct cr_entry *e;
 	__u64 head, when, front;
+	struct cr_entry *e;
 
-	if (!st)
+	if (!st || !st->list)
 		return 0;
-	if ((__u64)rclp != st->rclp) {
-		__u64 local = (__u64)rclp;
-		__u32 *cpu = offload ? bpf_map_lookup_elem(&batches, &local) : 0;
-
-		if (!cpu)
-			return 0;
-		owner_cpu = *cpu;
+	if (offload && (__u64)rclp != st->rclp) {
+		owner_cpu = batch_owner((__u64)rclp);
 		owner = cpu_state(owner_cpu);
-		if (!owner)
+		if (!owner || !owner->list)
 			return 0;
 	}
 	head = (__u64)rclp->head;
 	if (!head)
 		return 0; /* the end of the batch */
-	if (sample_below && sampled_out(as_number(&st->scratch[1], head)))
+	if (sample_below && sampled_out(as_number(&st->scratch[1], head))) {
+		st->sampled_done++;
 		return 0;
+	}
 	front = owner->front;
-	idx = owner->base + (front & (owner->depth - 1));
-	e = bpf_map_lookup_elem(&fifo, &idx);
-	if (e && e->head == head && front != *(volatile __u64 *)&owner->tail) {
+	e = &owner->fifo[front & fifo_mask];
+	if (e->head == head && front != *(volatile __u64 *)&owner->tail) {
 		when = e->when;
 		owner->front = front + 1;
 	} else {
@@ -502,13 +480,10 @@ struct move {
 
 static long move_one(__u32 i, struct move *m)
 {
-	__u32 idx = m->st->base + ((m->front + i) & (m->st->depth - 1));
-	struct cr_entry *e = bpf_map_lookup_elem(&fifo, &idx);
+	struct cr_entry *e = &m->st->fifo[(m->front + i) & fifo_mask];
 
-	if (e) {
-		spill_push(m->st, e->head, e->when);
-		__sync_fetch_and_add(&m->st->spilled, -1); /* it was counted when it was pushed */
-	}
+	spill_push(m->st, e->head, e->when);
+	__sync_fetch_and_add(&m->st->spilled, -1); /* it was counted when it was pushed */
 	return 0;
 }
 
@@ -522,9 +497,8 @@ int BPF_PROG(kd_migrate, int cpu)
 		return 0;
 	m.front = m.st->front;
 	bpf_loop(m.st->tail - m.front, move_one, &m, 0);
+	m.st->moved += m.st->tail - m.front;
 	m.st->front = m.st->tail;
-	__sync_fetch_and_add(&pre_moved, m.st->pre);
-	m.st->pre = 0;
 	return 0;
 }
 
@@ -540,24 +514,28 @@ static __always_inline int start(__u32 cpu)
 		return -1;
 	list = (__u64)&rdp->cblist;
 	barrier_head = (__u64)&rdp->barrier_head;
-	st->barrier = barrier_head;
 	bpf_map_update_elem(&lists, &list, &cpu, BPF_ANY);
 	bpf_map_update_elem(&barriers, &barrier_head, &cpu, BPF_ANY);
 	if (bpf_core_field_exists(rdp->nocb_bypass)) {
 		st->bypass = (__u64)&rdp->nocb_bypass;
 		st->offloadable = !!BPF_CORE_READ(rdp, nocb_cb_kthread);
+		__sync_fetch_and_add(&nr_offloadable, st->offloadable);
 	}
-	st->pre = list_len((void *)list);
+	st->pre = list_len(list);
+	st->start_invoked = BPF_CORE_READ(rdp, n_cbs_invoked);
 	*(volatile __u64 *)&st->list = list;
 	return 0;
 }
 
 static __always_inline int stop(__u32 cpu)
 {
+	const struct rcu_data *rdp = bpf_per_cpu_ptr(&rcu_data, cpu);
 	struct cr_cpu *st = cpu_state(cpu);
 
-	if (!st)
+	if (!st || !rdp)
 		return -1;
+	if (st->list)
+		st->invoked = BPF_CORE_READ(rdp, n_cbs_invoked) - st->start_invoked;
 	*(volatile __u64 *)&st->list = 0;
 	st->rclp = 0;
 	return 0;
@@ -624,7 +602,7 @@ static long tick_slot(__u32 i, struct series_walk *w)
 		w->stop = idx + 1;
 		return 1;
 	}
-	if (s->sum && announce(id, idx, s->key, sh))
+	if (s->sum && announce(id, idx, idx < SLOTS_MOST ? slot_key[idx] : 0, sh))
 		w->full = 1;
 	if (!w->full && series_send(w, id, s, sh))
 		w->full = 1;
@@ -652,10 +630,12 @@ static __always_inline int send_total(__u16 kind, __u16 what, __u64 total)
 	return 0;
 }
 
-/* Sums over the CPUs; lives in a map since it is too large for the stack beside the rest. */
+/* Sums over the CPUs; in a map since it is too large for the stack beside the rest. */
 struct sums {
 	__u64 lost[KD_LOST_COUNT];
-	__u64 begun, open, barriers;
+	__u64 begun, open, matched, sampled;
+	__u64 invoked; /* by the kernel's own count */
+	__u64 pre;
 	__u64 ring_full; /* ticks that were cut short by the ring */
 };
 
@@ -668,41 +648,64 @@ struct {
 
 static long sum_cpu(__u32 cpu, struct sums **ctx)
 {
+	const struct rcu_data *rdp = bpf_per_cpu_ptr(&rcu_data, cpu);
 	struct cr_cpu *st = cpu_state(cpu);
 	struct sums *t = *ctx;
+	__u64 front;
 	int i;
 
-	if (!st || !t)
+	if (!st || !t || !rdp)
 		return 1;
 	for (i = 0; i < KD_LOST_COUNT; i++)
 		t->lost[i] += st->lost[i];
+	front = st->front;
 	t->begun += st->tail + st->spilled;
-	t->open += st->tail - st->front;
-	t->barriers += st->barriers;
+	t->open += st->tail - front;
+	t->matched += front - st->dropped - st->moved;
+	t->lost[KD_LOST_UNMATCHED_BEGIN] += st->dropped;
+	t->sampled += st->sampled_done;
+	t->pre += st->pre;
+	t->invoked += st->list ? BPF_CORE_READ(rdp, n_cbs_invoked) - st->start_invoked : st->invoked;
 	return 0;
+}
+
+/*
+ * What ran and was not measured, from the kernel's count: it grows at the end of a batch, ours within
+ * one, so this is a lower bound until the batch ends. What waited before we began comes first.
+ */
+static __always_inline void judge_unmeasured(struct sums *t)
+{
+	__u64 ours = t->matched + spill_done + nr_barriers + t->sampled;
+	__u64 rest = (__s64)(t->invoked - ours) > 0 ? t->invoked - ours : 0;
+
+	t->lost[KD_LOST_PRE_START] = rest < t->pre ? rest : t->pre;
+	t->lost[KD_LOST_UNMATCHED_END] = rest - t->lost[KD_LOST_PRE_START];
 }
 
 static __always_inline int tick_totals(void)
 {
 	__u32 zero = 0, i;
 	struct sums *t = bpf_map_lookup_elem(&sums, &zero);
+	__u64 ring_full;
 	int full = 0;
 
 	if (!t)
 		return 0;
-	for (i = 0; i < KD_LOST_COUNT; i++)
-		t->lost[i] = 0;
-	t->begun = t->barriers = 0;
+	ring_full = t->ring_full;
+	__builtin_memset(t, 0, sizeof(*t));
+	t->ring_full = ring_full;
 	t->open = nr_spilled;
 	bpf_loop(nr_cpus, sum_cpu, &t, 0);
-	t->lost[KD_LOST_RING_FULL] = t->ring_full;
+	judge_unmeasured(t);
+	t->lost[KD_LOST_RING_FULL] = ring_full;
 	for (i = 0; i < KD_LOST_COUNT; i++)
 		if (t->lost[i])
 			full |= send_total(KD_REC_LOST, i, t->lost[i]);
 	full |= send_total(KD_REC_COUNT, KD_CNT_BEGUN, t->begun);
+	full |= send_total(KD_REC_COUNT, KD_CNT_DONE, t->matched + spill_done);
 	full |= send_total(KD_REC_COUNT, KD_CNT_OPEN, t->open);
-	if (t->barriers)
-		full |= send_total(KD_REC_COUNT, KD_CNT_BARRIER, t->barriers);
+	if (nr_barriers)
+		full |= send_total(KD_REC_COUNT, KD_CNT_BARRIER, nr_barriers);
 	return full;
 }
 

@@ -28,28 +28,31 @@ struct cr_worst_list {
 };
 
 /*
- * Per CPU. `list` names the callback list of this CPU while recording is on; everything that
- * belongs to that list (front, tail, pre) goes with the list, the rest with the CPU that runs.
+ * Per CPU, with the FIFO of its list behind it: one look-up finds both. `list` names the callback
+ * list of this CPU while recording is on; what belongs to that list goes with the list, the rest
+ * with the CPU that runs.
  */
 struct cr_cpu {
 	__u64 list;  /* &rcu_data.cblist; 0 = not recording */
 	__u64 tail;  /* pushed so far; written by the hand-over end only */
-	__u64 front; /* consumed so far; written by the other end only */
-	__u64 rclp;  /* the batch of this CPU's own list that runs here now */
-	__u32 base;  /* first entry in the fifo map */
-	__u32 depth; /* entries, a power of two; 0 = none, everything goes to the spill table */
+	__u64 front; /* consumed so far, dropped ones too; written by the other end only */
+	__u64 rclp;  /* the batch of this CPU's own list that runs here now (only where CPUs are offloaded) */
 	__u64 floor; /* tag | value from which on a sample belongs to the ten worst here */
-	__u64 spilled; /* hand-overs that went to the spill table */
-	__u64 pre;     /* callbacks that waited when recording began and may still come */
+	__u64 dropped;      /* entries given up: their end was not seen */
+	__u64 moved;        /* entries moved to the spill table: the CPU went offline */
+	__u64 spilled;      /* hand-overs that went to the spill table */
+	__u64 sampled_done; /* ends left out by sampling */
 
-	__u64 bypass;  /* &rcu_data.nocb_bypass */
-	__u64 barrier; /* &rcu_data.barrier_head */
-	__u64 hint_head; /* last call on this CPU, and its wish */
+	__u64 start_invoked; /* rcu_data.n_cbs_invoked when recording began */
+	__u64 invoked;       /* since then, when recording ended */
+	__u64 pre;           /* callbacks that waited on the list when recording began */
+	__u64 bypass;        /* &rcu_data.nocb_bypass */
+	__u64 hint_head;     /* last call on this CPU, and its wish */
 	__u64 hint_lazy;
-	__u64 offloadable; /* has a callback kthread: its list is emptied elsewhere */
-	__u64 barriers;    /* callbacks of rcu_barrier() seen */
-	__u64 scratch[2];  /* hand-over end, other end */
+	__u64 offloadable;   /* has a callback kthread: its list is emptied elsewhere */
+	__u64 scratch[2];    /* hand-over end, other end */
 	__u64 lost[KD_LOST_COUNT];
+	struct cr_entry fifo[];
 };
 
 KD_STATIC_ASSERT(sizeof(struct cr_cpu) % 8 == 0);

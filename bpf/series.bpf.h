@@ -2,8 +2,7 @@
 /*
  * series.bpf.h - histograms by key, shared by all CPUs, and how they become records.
  *
- * A series is a slot of an array map: found by an open-addressed probe, claimed once, never given
- * back. Writers add with atomics and never look at anything else. The tick program holds each
+ * A series is a slot of an array map; which key has which slot is the source's business. Writers add with atomics and never look at anything else. The tick program holds each
  * slot against a shadow that only it writes, and sends what changed, as running totals.
  *
  * Extremes belong to an interval. Each word carries the interval's number in its upper 12 bits, so
@@ -24,7 +23,6 @@
 #define SERIES_ROOM 512 /* KD_HIST_BUCKETS, rounded up so that a mask bounds the index */
 
 struct series_slot {
-	__u64 key; /* 0: free */
 	__u64 sum;
 	__u64 max[2]; /* tag | value */
 	__u64 min[2]; /* tag | (VALUE_MASK - value): the greatest is the least */
@@ -42,37 +40,40 @@ struct series_shadow {
 /* The interval now filled. Even while a tick is under way it only ever grows by one. */
 __u64 epoch;
 
+#define LOG2_4(n) n, n, n, n
+#define LOG2_16(n) LOG2_4(n), LOG2_4(n), LOG2_4(n), LOG2_4(n)
+#define LOG2_64(n) LOG2_16(n), LOG2_16(n), LOG2_16(n), LOG2_16(n)
+
+/* floor(log2(i)); [0] is not used */
+const volatile __u8 log2_table[256] = {
+	0, 0, 1, 1, LOG2_4(2), LOG2_4(3), LOG2_4(3), LOG2_16(4), LOG2_16(5), LOG2_16(5), LOG2_64(6), LOG2_64(7),
+	LOG2_64(7),
+};
+
 static __always_inline __u64 tagged(__u64 interval, __u64 value)
 {
 	return interval << TAG_SHIFT | (value & VALUE_MASK);
 }
 
-/* floor(log2(v)) for v > 0: no instruction for it, and a loop would cost more. */
+/* floor(log2(v)) for v > 0: no instruction for it. Most waits are from 64 us to 4 s: that way is short. */
 static __always_inline __u32 log2_u64(__u64 v)
 {
-	__u32 e = 0;
+	__u32 e = 16;
 
 	if (v >> 32) {
 		v >>= 32;
-		e = 32;
+		e = 48;
 	}
-	if (v >> 16) {
-		v >>= 16;
-		e += 16;
+	if (!(v >> 16)) {
+		v <<= 16;
+		e -= 16;
 	}
+	v >>= 16;
 	if (v >> 8) {
 		v >>= 8;
 		e += 8;
 	}
-	if (v >> 4) {
-		v >>= 4;
-		e += 4;
-	}
-	if (v >> 2) {
-		v >>= 2;
-		e += 2;
-	}
-	return e + (v >> 1);
+	return e + log2_table[v & 0xff];
 }
 
 static __always_inline __u32 hist_index(__u64 v)
@@ -110,10 +111,9 @@ static __always_inline int extreme(__u64 *word, __u64 value)
 	return extreme_contend(word, value);
 }
 
-/* Returns how many extremes were given up. */
-static __always_inline int series_add(struct series_slot *s, __u64 v)
+/* An event of interval `now`. Returns how many extremes were given up. */
+static __always_inline int series_add(struct series_slot *s, __u64 now, __u64 v)
 {
-	__u64 now = epoch;
 	__u32 p = now & 1;
 
 	__sync_fetch_and_add(&s->bucket[hist_index(v) & (SERIES_ROOM - 1)], 1);

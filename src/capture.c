@@ -47,7 +47,8 @@ static int write_all(int fd, const void *data, size_t size)
 static int fail(struct capture_writer *w, int err, const char *doing)
 {
 	w->err = err;
-	return log_err(err, "%s: cannot %s: %s; it can be read up to here", w->part, doing, strerror(-err));
+	return log_err(err, "%s: cannot %s: %s; it can be read up to here", w->part, doing,
+		       strerror(-err));
 }
 
 static int put(struct capture_writer *w, const void *data, size_t size)
@@ -73,11 +74,14 @@ static int put_file_header(struct capture_writer *w)
 /* A block of what was collected; empty, it is the closing one. */
 static int put_block(struct capture_writer *w)
 {
-	struct block_header h = { .magic = htole32(BLOCK_MAGIC), .raw = htole32((uint32_t)w->raw_used) };
+	struct block_header h = {
+		.magic = htole32(BLOCK_MAGIC),
+		.raw = htole32((uint32_t)w->raw_used),
+	};
 	uLongf stored = w->raw_used ? w->stored_size - sizeof(h) : 0;
 	unsigned char *data = w->stored + sizeof(h);
 
-	/* The host is being measured: the fastest level. Totals repeat so much that it halves twice. */
+	/* The fastest level: this host is being measured, and totals repeat much anyway. */
 	if (w->raw_used && compress2(data, &stored, w->raw, w->raw_used, Z_BEST_SPEED) != Z_OK)
 		return fail(w, -ENOMEM, "compress");
 	h.stored = htole32((uint32_t)stored);
@@ -135,12 +139,14 @@ static int open_part(struct capture_writer *w)
 	if (err == -EBUSY)
 		return log_err(err, "%s: another kdefer is writing this file", w->part);
 	if (err == -EEXIST)
-		return log_err(err, "%s: left by a recording that did not end (or still runs); it can be "
-			       "read as it is, remove it to record again", w->part);
+		return log_err(err,
+			       "%s: left by a recording that did not end (or still runs); it can "
+			       "be read as it is, remove it to record again",
+			       w->part);
 	return err ? log_err(err, "%s: cannot create: %s", w->part, strerror(-err)) : 0;
 }
 
-/* What will be renamed over must not be there, or be an ordinary file: never a device or directory. */
+/* What is to be replaced must be an ordinary file: never a device or a directory. */
 static int check_target(const char *path, bool force)
 {
 	struct stat st;
@@ -220,7 +226,8 @@ int capture_write(struct capture_writer *w, const struct kd_rec *rec)
 	if (w->err)
 		return w->err;
 	if (len < 0)
-		return log_err(-EINVAL, "%s: a record of impossible length is not written", w->part);
+		return log_err(-EINVAL, "%s: a record of impossible length is not written",
+			       w->part);
 	if (w->raw_used + (size_t)len > BLOCK_RAW) {
 		err = put_block(w);
 		if (err)
@@ -249,23 +256,26 @@ int capture_flush(struct capture_writer *w)
 	return err ? err : sync_part(w);
 }
 
+/* For file systems without RENAME_NOREPLACE; leaves a moment in which a file can appear. */
+static int rename_if_absent(const char *from, const char *to)
+{
+	if (!access(to, F_OK))
+		return -EEXIST;
+	return rename(from, to) ? -errno : 0;
+}
+
 /* Not over a file that came to be in the meantime, unless that was asked for. */
 static int rename_part(struct capture_writer *w)
 {
-	int err;
+	unsigned int flags = w->force ? 0 : RENAME_NOREPLACE;
+	int err = renameat2(AT_FDCWD, w->part, AT_FDCWD, w->path, flags) ? -errno : 0;
 
-	if (w->force) {
-		err = rename(w->part, w->path) ? -errno : 0;
-	} else {
-		err = renameat2(AT_FDCWD, w->part, AT_FDCWD, w->path, RENAME_NOREPLACE) ? -errno : 0;
-		/* Not every file system knows the flag. */
-		if (err == -EINVAL || err == -ENOSYS)
-			err = !access(w->path, F_OK) ? -EEXIST : rename(w->part, w->path) ? -errno : 0;
-	}
+	if (flags && (err == -EINVAL || err == -ENOSYS))
+		err = rename_if_absent(w->part, w->path);
 	if (!err)
 		return 0;
-	return log_err(err, "%s: cannot be renamed to %s (%s); the capture stays there", w->part, w->path,
-		       strerror(-err));
+	return log_err(err, "%s: cannot be renamed to %s (%s); the capture stays there", w->part,
+		       w->path, strerror(-err));
 }
 
 int capture_close(struct capture_writer *w)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* capture_file.h - between capture.c and capture_read.c: the bytes of a capture, as capture.h has them. */
+/* capture_file.h - between capture.c and capture_read.c: the layout of capture.h in C. */
 #ifndef KDEFER_CAPTURE_FILE_H
 #define KDEFER_CAPTURE_FILE_H
 

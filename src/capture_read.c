@@ -48,15 +48,15 @@ static int stop(struct reader *r, const char *why)
 	return 0;
 }
 
-static int check_rest_of_header(const struct reader *r, const struct file_header *h, uint32_t length)
+static int check_header_end(const struct reader *r, const struct file_header *h, uint32_t length)
 {
 	bool marked = length >= sizeof(*h);
 
 	if (marked && le32toh(h->crc) != crc_of(h, offsetof(struct file_header, crc)))
 		return log_err(-EBADMSG, "%s: the header of this capture is damaged", r->path);
 	if ((marked ? h->order : htole32(BYTE_ORDER_MARK)) != BYTE_ORDER_MARK)
-		return log_err(-EBADMSG, "%s: recorded on a machine of the other byte order, which this "
-			       "one cannot read", r->path);
+		return log_err(-EBADMSG, "%s: recorded on a machine of the other byte order",
+			       r->path);
 	return 0;
 }
 
@@ -80,7 +80,8 @@ static int read_file_header(struct reader *r)
 	memcpy(&h, buf, HEADER_MIN);
 	length = le32toh(h.length);
 	if (le32toh(h.version) > CAPTURE_VERSION)
-		return log_err(-EBADMSG, "%s: written by a newer kdefer (format %u, this one reads up to %u)",
+		return log_err(-EBADMSG,
+			       "%s: written by a newer kdefer (format %u, this one reads up to %u)",
 			       r->path, le32toh(h.version), CAPTURE_VERSION);
 	if (!h.version || length < HEADER_MIN || length > HEADER_MAX)
 		return log_err(-EBADMSG, "%s: the header of this capture is damaged", r->path);
@@ -90,7 +91,7 @@ static int read_file_header(struct reader *r)
 	if (n < (ssize_t)(length - HEADER_MIN))
 		return stop(r, "the file ends inside its header");
 	memcpy(&h, buf, sizeof(h));
-	err = check_rest_of_header(r, &h, length);
+	err = check_header_end(r, &h, length);
 	r->end->bytes = length;
 	return err ? err : 1;
 }
@@ -123,7 +124,7 @@ static int read_closing(struct reader *r, const struct block_header *h)
 	return n < 0 ? (int)n : 0;
 }
 
-/* The stored bytes of a block, to r->raw. 1: they are whole and there are `raw` bytes of records. */
+/* The stored bytes of a block become `raw` bytes of records in r->raw. 1: they are whole. */
 static int unpack(struct reader *r, const struct block_header *h, uint32_t raw, uint32_t stored)
 {
 	uLongf size = raw;

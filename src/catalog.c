@@ -26,7 +26,7 @@ static const struct measure_info measures[] = {
 		.unit = UNIT_NS,
 		.meaning = 1,
 		.main_key = "func",
-		.what = "how long callbacks wait, from being handed over to being taken off to be run",
+		.what = "how long callbacks wait between call_rcu() and their turn to run",
 		.begins = "handed over",
 		.ends = "taken off to be run",
 	},

@@ -227,18 +227,24 @@ void doc_counts(struct json *j, const struct model *m, const struct scope *sc)
 
 /* --- the tool itself, and what happened meanwhile --- */
 
-void doc_self(struct json *j, const struct model *m)
+static uint64_t since(uint64_t now, uint64_t before)
 {
-	const struct kd_rec_self *self = &m->self;
+	return now > before ? now - before : 0;
+}
+
+void doc_self(struct json *j, const struct model *m, const struct kd_rec_self *before)
+{
+	static const struct kd_rec_self nothing;
+	const struct kd_rec_self *self = &m->self, *then = before ? before : &nothing;
 	bool known = self->sample; /* every such record has it */
 	char sampling[FMT_LEN];
 
 	snprintf(sampling, sizeof(sampling), "1/%" PRIu64, scope_sampling(m));
 	json_kopen(j, "self", '{');
-	doc_known(j, "events", known, self->events);
-	doc_known(j, "run_ns", self->run_ns, self->run_ns);
+	doc_known(j, "events", known, since(self->events, then->events));
+	doc_known(j, "run_ns", self->run_ns, since(self->run_ns, then->run_ns));
 	json_kstr(j, "sampling", sampling);
-	doc_known(j, "cpu_ns", known, self->cpu_ns);
+	doc_known(j, "cpu_ns", known, since(self->cpu_ns, then->cpu_ns));
 	doc_known(j, "rss_bytes", known, self->rss_bytes);
 	doc_known(j, "kernel_bytes", known, self->kernel_bytes);
 	doc_known(j, "attach_ns", known, self->attach_ns);

@@ -23,7 +23,8 @@ void doc_metrics(struct json *j, const struct model *m, const struct scope *sc,
 		 const struct metric *metrics, size_t n);
 void doc_lost(struct json *j, const struct model *m, const struct scope *sc);
 void doc_counts(struct json *j, const struct model *m, const struct scope *sc);
-void doc_self(struct json *j, const struct model *m);
+/* `before`: what the tool had cost when the window began; NULL: all that it has cost. */
+void doc_self(struct json *j, const struct model *m, const struct kd_rec_self *before);
 void doc_events(struct json *j, const struct model *m, const struct scope *sc);
 void doc_error(struct json *j, const char *error);
 

@@ -6,14 +6,14 @@
 #include "doc.h"
 
 /*
- * An object or array on one line: rows of numbers, which nobody reads one number a line. Open returns
- * what close needs.
+ * An object or array on one line: rows of numbers, which nobody reads one number a line. Open
+ * returns what close needs.
  */
 bool doc_flow_open(struct json *j, char bracket);
 void doc_flow_close(struct json *j, bool pretty);
 
-void doc_time(struct json *j, const char *key, uint64_t realtime_ns);         /* 0 writes null */
-void doc_known(struct json *j, const char *key, bool known, uint64_t v);      /* else null */
-void doc_measure(struct json *j, unsigned int source, unsigned int measure);  /* both keys */
+void doc_time(struct json *j, const char *key, uint64_t realtime_ns); /* 0 writes null */
+void doc_known(struct json *j, const char *key, bool known, uint64_t v); /* else null */
+void doc_measure(struct json *j, unsigned int source, unsigned int measure); /* two keys */
 
 #endif

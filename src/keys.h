@@ -8,7 +8,7 @@
 const char *key_func(const struct series *s);   /* "?" where the symbol was not to be had */
 const char *key_module(const struct series *s); /* "vmlinux" for the core kernel */
 
-/* The value of a key as filters see it, in buf if need be; NULL where the series has no such key. */
+/* A key's value as filters see it, in buf if need be; NULL where the series has no such key. */
 const char *key_value(const struct series *s, enum key_name key, char *buf, size_t size);
 
 /* Order of two series of one breakdown; 0: they share the key. */

@@ -59,7 +59,7 @@ static bool passes_filters(const struct job *j, const struct series *s)
 	return true;
 }
 
-/* Which series can answer the filters. False when none can: no series has both a CPU and a function. */
+/* Whether series of this kind have all the keys that filters are on. None has CPU and function. */
 static bool filters_cut(const struct job *j, enum kd_dim dim)
 {
 	unsigned int keys = j->filtered & ~BIT(KEY_FLAVOUR);
@@ -326,7 +326,7 @@ static void fold(struct job *j, struct metric *x, size_t first, size_t n)
 	}
 }
 
-/* Rows from `keep` on, and the series without a key. Its flavour is said where all have the same. */
+/* Rows from `keep` on, and series without a key. Its flavour is said where all share it. */
 static void add_other(struct job *j, size_t keep)
 {
 	size_t i, keyed = 0;

@@ -184,7 +184,7 @@ static struct plan_row *get_plan_row(struct model *m, uint64_t a)
 
 static int record_plan(struct model *m, const struct kd_rec_text *r)
 {
-	struct plan_row *row, new = {
+	struct plan_row *row = NULL, fresh = {
 		.source = (uint8_t)r->a,
 		.measure = (uint8_t)(r->a >> 8),
 		.flavour = (uint8_t)(r->a >> 16),
@@ -196,13 +196,14 @@ static int record_plan(struct model *m, const struct kd_rec_text *r)
 		.fix = strdup(stream_text(r, 3)),
 	};
 
-	row = new.backend && new.hooks && new.reason && new.fix ? get_plan_row(m, r->a) : NULL;
+	if (fresh.backend && fresh.hooks && fresh.reason && fresh.fix)
+		row = get_plan_row(m, r->a);
 	if (!row) {
-		free_plan_row(&new);
+		free_plan_row(&fresh);
 		return -ENOMEM;
 	}
 	free_plan_row(row);
-	*row = new;
+	*row = fresh;
 	return 0;
 }
 
@@ -292,7 +293,8 @@ static void end_sources(struct model *m, bool baseline)
 	for (i = 0; i < KD_SRC_COUNT; i++) {
 		typeof(m->source[0]) *src = &m->source[i];
 
-		end_totals(src->total, src->base, src->prev, src->interval, KD_LOST_COUNT, baseline);
+		end_totals(src->total, src->base, src->prev, src->interval, KD_LOST_COUNT,
+			   baseline);
 		end_totals(src->ctotal, src->cbase, src->cprev, src->cinterval, KD_CNT_COUNT,
 			   baseline);
 		/* A level has no difference: as it is, in the interval and in total - base. */
@@ -316,7 +318,7 @@ static int end_interval(struct model *m, const struct kd_rec_tick *r, bool basel
 	return m->on_interval ? m->on_interval(m->ctx, m) : 0;
 }
 
-/* A tick that was cut short may be followed by a whole one of the same number, else numbers grow. */
+/* Numbers grow, but a tick that was cut short may be followed by a whole one of its number. */
 static int record_tick(struct model *m, const struct kd_rec_tick *r)
 {
 	bool baseline = !m->started;

@@ -18,7 +18,7 @@
 
 #define MODEL_WORST 10
 
-/* What a series counted. Apart from it, because most series that are declared never count anything. */
+/* What a series counted. Apart from it, because many that are declared never count anything. */
 struct series_hists {
 	struct hist total;    /* as in the stream */
 	struct hist interval; /* the last ended interval */
@@ -30,7 +30,7 @@ struct series_hists {
 struct series {
 	uint32_t id;
 	uint8_t source, measure, flavour, dim;
-	bool declared;  /* false: totals came, but not yet what they are of; such a one is in no metric */
+	bool declared;  /* false: totals came, but not (yet) what they are of; in no metric */
 	bool changed;   /* since the end of the last interval */
 	uint32_t flags; /* KD_SERIES_* */
 	uint64_t key[2];
@@ -107,10 +107,10 @@ struct model {
 	uint32_t *slots; /* hash of ids: index + 1 in series, 0 = free */
 	size_t nslots;
 	uint64_t seed;
-	uint32_t changed, active; /* first series changed since, and not empty in, the last interval */
+	uint32_t changed, active; /* lists: changed since, and not empty in, the last interval */
 	struct worst_list orphans; /* worst samples of series not declared yet */
 	struct event *event_buf;   /* events is a window of it */
-	int64_t last_tick, last_end; /* numbers of the newest tick, and of the newest complete one */
+	int64_t last_tick, last_end; /* numbers of the newest and the newest complete tick */
 };
 
 void model_init(struct model *m);

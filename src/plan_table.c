@@ -9,7 +9,7 @@
 static const struct plan_hook call_rcu_fentry[] = {
 	{ "kd_enqueue", "rcu_segcblist_enqueue", HOOK_REQUIRED, NULL },
 	{ "kd_dequeue", "rcu_cblist_dequeue", HOOK_REQUIRED, NULL },
-	{ "kd_batch", "rcu_segcblist_extract_done_cbs", HOOK_REQUIRED, NULL },
+	{ "kd_batch", "rcu_segcblist_extract_done_cbs", HOOK_OPTIONAL, "callbacks of offloaded CPUs" },
 	{ "kd_bypass", "rcu_cblist_enqueue", HOOK_OPTIONAL, "bypassed callbacks of offloaded CPUs" },
 	{ "kd_bypass_flush", "rcu_cblist_flush_enqueue", HOOK_OPTIONAL,
 	  "bypassed callbacks of offloaded CPUs" },
@@ -24,6 +24,7 @@ static const struct plan_field call_rcu_fields[] = {
 	{ "rcu_data", "barrier_head" },
 	{ "rcu_segcblist", "len" },
 	{ "rcu_cblist", "head" },
+	{ "rcu_data", "n_cbs_invoked" },
 	{ "callback_head", "func" },
 	{ 0 },
 };

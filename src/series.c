@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * series.c - the part of the model that counts: series by id, their totals, intervals, worst samples.
+ * series.c - the part of the model that counts: series by id, their totals, worst samples.
  *
  * A tick costs what changed since the tick before, however many series there are: a hostile capture
  * can hold a hundred thousand series and then millions of ticks.
@@ -20,7 +20,7 @@ _Static_assert(KD_HIST_GROUPS <= 64, "a group has a bit in next_groups");
 
 void series_init(struct model *m)
 {
-	/* A hash that the writer of a capture cannot foresee; without entropy the time has to do. */
+	/* So that the writer of a capture cannot foresee the hash; else the time has to do. */
 	if (getrandom(&m->seed, sizeof(m->seed), GRND_NONBLOCK) != sizeof(m->seed))
 		m->seed = (uint64_t)time(NULL) * 0x9e3779b97f4a7c15ull;
 	m->seed |= 1;
@@ -232,15 +232,16 @@ int series_record_worst(struct model *m, const struct kd_rec_worst *r)
 
 /* --- what a series is, and its totals --- */
 
+/* "symbol [module]"; brackets with nothing in them, or not at the end, are part of the symbol. */
 static int split_name(const char *name, char **func, char **module)
 {
 	const char *open = strrchr(name, '[');
-	size_t len = strlen(name), flen = len;
+	size_t len = strlen(name), flen = len, mlen = open ? strlen(open) : 0;
 
 	*func = *module = NULL;
-	if (open && open > name && open[-1] == ' ' && name[len - 1] == ']' && open + 2 < name + len) {
-		*module = strndup(open + 1, (size_t)(name + len - open) - 2);
-		flen = (size_t)(open - name) - 1;
+	if (mlen > 2 && name[len - 1] == ']' && open > name && open[-1] == ' ') {
+		*module = strndup(open + 1, mlen - 2);
+		flen = len - mlen - 1;
 		if (!*module)
 			return -ENOMEM;
 	}

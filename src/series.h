@@ -21,7 +21,7 @@ void series_end_interval(struct model *m, bool baseline);
 /* Counts what a bound leaves out, and says it once. Returns 0. */
 int model_refuse(struct model *m, const char *what);
 
-/* Room for one more in an array of n that only grows: doubled at each power of two. NULL: no memory. */
+/* Room for one more in an array of n that only grows, doubling. NULL: no memory. */
 static inline void *model_grown(void *array, size_t n, size_t size)
 {
 	if (n & (n - 1))

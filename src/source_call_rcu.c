@@ -16,8 +16,8 @@
 #include "log.h"
 #include "source.h"
 
-/* bpf/series.bpf.h: 6 words and 512 buckets a slot, 4 words and 512 buckets a shadow. */
-#define SERIES_BYTES ((6 + 512 + 4 + 512) * sizeof(uint64_t))
+/* bpf/series.bpf.h: 5 words and 512 buckets a slot, 4 words and 512 buckets a shadow. */
+#define SERIES_BYTES ((5 + 512 + 4 + 512) * sizeof(uint64_t))
 /* A preallocated hash element: header, key and value of 8 bytes each, its share of the buckets. */
 #define HASH_ELEM_BYTES 96
 
@@ -36,25 +36,30 @@ struct sizes {
 	uint32_t cpu_slots;
 };
 
-static const struct sizes most = { .slots = 512, .spill = 65536, .depth = 8192 };
+static const struct sizes most = { .slots = 512, .spill = 65536, .depth = 4096 };
 static const struct sizes least = { .slots = 16, .spill = 64, .depth = 64 };
 
-static uint64_t bytes_for(const struct sizes *s, int cpus, int online)
+static uint64_t cpu_bytes(const struct sizes *s)
 {
-	uint64_t per_cpu = sizeof(struct cr_cpu) + 2 * sizeof(struct cr_worst_list) +
+	return sizeof(struct cr_cpu) + s->depth * sizeof(struct cr_entry);
+}
+
+static uint64_t bytes_for(const struct sizes *s, int cpus)
+{
+	uint64_t per_cpu = cpu_bytes(s) + 2 * sizeof(struct cr_worst_list) +
 			   3 * HASH_ELEM_BYTES + s->cpu_slots * SERIES_BYTES;
 
 	return (uint64_t)cpus * per_cpu + s->slots * SERIES_BYTES + s->spill * HASH_ELEM_BYTES +
-	       (uint64_t)online * s->depth * sizeof(struct cr_entry) + 65536; /* small maps, rounding */
+	       65536; /* small maps, rounding */
 }
 
 /* Halves whatever is largest until it fits. */
-static int choose_sizes(struct sizes *s, uint64_t max, int cpus, int online, bool by_cpu)
+static int choose_sizes(struct sizes *s, uint64_t max, int cpus, bool by_cpu)
 {
 	*s = most;
 	s->cpu_slots = by_cpu;
-	while (bytes_for(s, cpus, online) > max) {
-		uint64_t fifo = (uint64_t)online * s->depth * sizeof(struct cr_entry);
+	while (bytes_for(s, cpus) > max) {
+		uint64_t fifo = (uint64_t)cpus * s->depth * sizeof(struct cr_entry);
 		uint64_t spill = s->spill * HASH_ELEM_BYTES, slots = s->slots * SERIES_BYTES;
 
 		if (s->depth > least.depth && fifo >= spill && fifo >= slots)
@@ -75,7 +80,7 @@ static int choose_sizes(struct sizes *s, uint64_t max, int cpus, int online, boo
 
 static uint64_t call_rcu_least(const struct kernel *k)
 {
-	return bytes_for(&least, k->possible_cpus, k->online_cpus);
+	return bytes_for(&least, k->possible_cpus);
 }
 
 static unsigned int log2_of(uint32_t n)
@@ -88,7 +93,7 @@ static void size_maps(struct call_rcu *c, const struct sizes *s)
 	uint32_t cpus = (uint32_t)c->cpus;
 
 	bpf_map__set_max_entries(c->skel->maps.cpus, cpus);
-	bpf_map__set_max_entries(c->skel->maps.fifo, s->depth * (uint32_t)c->nonline);
+	bpf_map__set_value_size(c->skel->maps.cpus, (uint32_t)cpu_bytes(s));
 	bpf_map__set_max_entries(c->skel->maps.spill, s->spill);
 	bpf_map__set_max_entries(c->skel->maps.lists, cpus);
 	bpf_map__set_max_entries(c->skel->maps.barriers, cpus);
@@ -109,6 +114,7 @@ static void set_constants(struct call_rcu *c, const struct source_conf *conf, co
 
 	ro->nr_slots = s->slots;
 	ro->slot_shift = 64 - log2_of(s->slots);
+	ro->fifo_mask = s->depth - 1;
 	ro->nr_cpus = (uint32_t)c->cpus;
 	ro->by_cpu = s->cpu_slots;
 	ro->offload = offload;
@@ -145,7 +151,7 @@ static void choose_programs(struct call_rcu *c)
  * Whether some CPU can be offloaded is known only once a program has looked: the hooks that serve
  * such CPUs are loaded always, and attached only where there are any.
  */
-static const char *const offload_hooks[] = { "kd_bypass", "kd_bypass_flush", "kd_lazy_wish" };
+static const char *const offload_hooks[] = { "kd_batch", "kd_bypass", "kd_bypass_flush", "kd_lazy_wish" };
 
 static bool serves_offload(const char *program)
 {
@@ -175,21 +181,6 @@ static int load_object(struct call_rcu *c, struct source_conf *conf, const struc
 		c->skel = NULL;
 	}
 	return err;
-}
-
-/* Gives each online CPU its part of the FIFO array; the others use the spill table. */
-static int assign_fifos(struct call_rcu *c, uint32_t depth)
-{
-	int fd = bpf_map__fd(c->skel->maps.cpus);
-
-	for (int i = 0; i < c->nonline; i++) {
-		struct cr_cpu st = { .base = (uint32_t)i * depth, .depth = depth };
-		__u32 cpu = (uint32_t)c->online[i];
-
-		if (bpf_map_update_elem(fd, &cpu, &st, BPF_ANY))
-			return -errno;
-	}
-	return 0;
 }
 
 static bool is_online(const struct call_rcu *c, int cpu)
@@ -223,15 +214,9 @@ static int control_all(struct call_rcu *c, enum cr_run what)
 /* Started once with nothing attached, the program tells which CPUs have a callback kthread. */
 static int see_offload(struct call_rcu *c)
 {
-	int fd = bpf_map__fd(c->skel->maps.cpus), err = control_all(c, CR_START);
+	int err = control_all(c, CR_START);
 
-	c->offload = false;
-	for (__u32 cpu = 0; !err && cpu < (__u32)c->cpus; cpu++) {
-		struct cr_cpu st;
-
-		if (!bpf_map_lookup_elem(fd, &cpu, &st) && st.offloadable)
-			c->offload = true;
-	}
+	c->offload = c->skel->bss->nr_offloadable > 0;
 	return err ? err : control_all(c, CR_STOP);
 }
 
@@ -251,7 +236,7 @@ static int load_sized(struct call_rcu *c, struct source_conf *conf)
 	struct sizes s;
 	int err;
 
-	if (choose_sizes(&s, conf->max_memory, c->cpus, c->nonline, conf->dims >> KD_DIM_CPU & 1)) {
+	if (choose_sizes(&s, conf->max_memory, c->cpus, conf->dims >> KD_DIM_CPU & 1)) {
 		plan_refuse(c->row, "a larger --max-memory", "its tables need %llu bytes here, %llu are allowed",
 			    (unsigned long long)call_rcu_least(conf->kernel),
 			    (unsigned long long)conf->max_memory);
@@ -265,7 +250,7 @@ static int load_sized(struct call_rcu *c, struct source_conf *conf)
 		call_rcu_bpf__destroy(c->skel);
 		err = load_object(c, conf, &s, true);
 	}
-	return err ? err : assign_fifos(c, s.depth);
+	return err;
 }
 
 static int call_rcu_load(void **state, struct source_conf *conf)

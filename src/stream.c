@@ -195,7 +195,7 @@ const struct kd_rec *stream_make_text(void *buf, uint16_t kind, uint64_t a, uint
 	int i;
 
 	memset(buf, 0, KD_REC_MAX);
-	/* Each string keeps room for the NULs of those after it: they stay where they are looked for. */
+	/* Each string leaves room for the NULs of those after it, so that none moves up. */
 	for (i = 0; i < n && used < room; i++) {
 		size_t ends = (size_t)(n - i) < room - used ? (size_t)(n - i) : room - used;
 

@@ -43,7 +43,7 @@ struct rcu_data {
 	struct rcu_cblist nocb_bypass;        /* 6.1.. CONFIG_RCU_NOCB_CPU */
 	struct task_struct *nocb_cb_kthread;  /* 6.1.. CONFIG_RCU_NOCB_CPU; not NULL: may be offloaded */
 	long lazy_len;                        /* 6.12.. CONFIG_RCU_LAZY */
-	int cpu;                              /* 6.1.. */
+	unsigned long n_cbs_invoked;          /* 6.1.. grows at the end of each batch */
 };
 
 #pragma clang attribute pop

@@ -15,11 +15,14 @@
 #include "log.h"
 #include "stream.h"
 
-#define HEADER(type, k, i) { .kind = (k), .len = sizeof(type), .id = (i) }
+#define HEADER(type, k, i) \
+	{ \
+		.kind = (k), .len = sizeof(type), .id = (i) \
+	}
 #define UNUSED __attribute__((unused))
 
-UNUSED static int put_series(struct stream *s, uint32_t id, uint8_t flavour, uint8_t dim, uint32_t flags,
-			     uint64_t key, const char *name)
+UNUSED static int put_series(struct stream *s, uint32_t id, uint8_t flavour, uint8_t dim,
+			     uint32_t flags, uint64_t key, const char *name)
 {
 	struct kd_rec_series r = {
 		.rec = HEADER(r, KD_REC_SERIES, id),
@@ -56,16 +59,23 @@ UNUSED static int put_bucket(struct stream *s, uint32_t id, unsigned int bucket,
 UNUSED static int put_stat(struct stream *s, uint32_t id, uint64_t sum, uint64_t min, uint64_t max)
 {
 	struct kd_rec_stat r = {
-		.rec = HEADER(r, KD_REC_STAT, id), .sum = sum, .min = min, .max = max,
+		.rec = HEADER(r, KD_REC_STAT, id),
+		.sum = sum,
+		.min = min,
+		.max = max,
 	};
 
 	return stream_record(s, &r, sizeof(r));
 }
 
-UNUSED static int put_worst(struct stream *s, uint32_t id, uint64_t mono, uint64_t value, uint32_t cpu)
+UNUSED static int put_worst(struct stream *s, uint32_t id, uint64_t mono, uint64_t value,
+			    uint32_t cpu)
 {
 	struct kd_rec_worst r = {
-		.rec = HEADER(r, KD_REC_WORST, id), .mono_ns = mono, .value = value, .cpu = cpu,
+		.rec = HEADER(r, KD_REC_WORST, id),
+		.mono_ns = mono,
+		.value = value,
+		.cpu = cpu,
 	};
 
 	return stream_record(s, &r, sizeof(r));
@@ -86,7 +96,10 @@ UNUSED static int put_tick(struct stream *s, uint32_t tick, uint32_t complete)
 UNUSED static int put_total(struct stream *s, uint16_t kind, uint16_t what, uint64_t total)
 {
 	struct kd_rec_total r = {
-		.rec = HEADER(r, kind, 0), .source = KD_SRC_CALL_RCU, .what = what, .total = total,
+		.rec = HEADER(r, kind, 0),
+		.source = KD_SRC_CALL_RCU,
+		.what = what,
+		.total = total,
 	};
 
 	return stream_record(s, &r, sizeof(r));
@@ -106,8 +119,8 @@ UNUSED static int put_plan(struct stream *s, uint8_t flavour, uint8_t state)
 {
 	return put_text(s, KD_REC_PLAN,
 			KD_SRC_CALL_RCU | KD_M_CALL_RCU_LATENCY << 8 | (uint64_t)flavour << 16 |
-				(uint64_t)state << 24 | 1ull << 32, 0,
-			"tp_btf", "hook_a hook_b");
+				(uint64_t)state << 24 | 1ull << 32,
+			0, "tp_btf", "hook_a hook_b");
 }
 
 /* Reproducible, and the same on every libc. */

@@ -7,11 +7,12 @@
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
 
-static const char *const flavours[] = { "rcu",         "srcu",  "tasks",    "tasks_rude",
+static const char *const flavours[] = { "rcu",	       "srcu",	"tasks",    "tasks_rude",
 					"tasks_trace", "kfree", "expedited" };
-static const char *const losses[] = { "ring_full",     "table_full",  "recursion", "unmatched_begin",
-				      "unmatched_end", "pre_start",   "sampled_out", "clock",
-				      "lazy_unknown",  "extreme" };
+static const char *const losses[] = { "ring_full",	 "table_full",	  "recursion",
+				      "unmatched_begin", "unmatched_end", "pre_start",
+				      "sampled_out",	 "clock",	  "lazy_unknown",
+				      "extreme" };
 static const char *const sources[] = { "call_rcu", "rcu_gp", "memalloc", "rstat" };
 static const char *const counts[] = { "begun", "done", "open", "barrier" };
 
@@ -59,7 +60,8 @@ static void test_measures(void **state)
 		assert_non_null(info);
 		assert_int_equal(info->id, i);
 		assert_true(info->source < KD_SRC_COUNT && info->meaning > 0);
-		assert_true(info->name && info->main_key && info->what && info->begins && info->ends);
+		assert_true(info->name && info->main_key && info->what && info->begins &&
+			    info->ends);
 		assert_int_equal(measure_by_name(info->source, info->name, &found), 0);
 		assert_int_equal(found, i);
 	}

@@ -338,6 +338,15 @@ static void extremes_may_be_unknown(void **state)
 	h.bucket[hist_bucket(1024)] = 1000;
 	assert_int_equal(hist_quantile(&h, 0.5, &v), 0);
 	assert_int_equal(v, 1024 + 64);
+
+	/* The last buckets, where no other may stand in for one. */
+	hist_init(&h);
+	h.bucket[KD_HIST_BUCKETS - 2] = 500;
+	h.bucket[KD_HIST_BUCKETS - 1] = 500;
+	assert_int_equal(hist_quantile(&h, 0.5, &v), 0);
+	assert_int_equal(hist_bucket(v), KD_HIST_BUCKETS - 2);
+	assert_int_equal(hist_quantile(&h, 0.75, &v), 0);
+	assert_int_equal(hist_bucket(v), KD_HIST_BUCKETS - 1);
 }
 
 static void too_few_samples_tell_nothing(void **state)

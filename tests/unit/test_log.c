@@ -125,6 +125,7 @@ static void hostile_bytes_are_escaped(void **state)
 		{ "\xc2\xa0", "\xc2\xa0" },
 		{ "\x9b" "2J", "\\x9b2J" },
 		{ "\xc3", "\\xc3" },                     /* cut short */
+		{ "\xc3\xc0", "\\xc3\\xc0" },            /* no continuation */
 		{ "\xe4\xb8", "\\xe4\\xb8" },
 		{ "\xf0\x9f\x98", "\\xf0\\x9f\\x98" },
 		{ "\xe4\xb8" "a", "\\xe4\\xb8a" },
@@ -213,15 +214,57 @@ static void long_lines_are_cut(void **state)
 	}
 }
 
+#define ROOM 2044 /* 2048 less "..." and the NUL */
+
+/* A line that just fits is whole, one byte more is cut. */
 static void whole_lines_are_not_cut(void **state)
 {
 	struct heard *h = *state;
-	char in[1500];
+	char in[ROOM + 2] = "";
 
-	memset(in, 'y', sizeof(in));
-	in[sizeof(in) - 1] = '\0';
+	memset(in, 'y', ROOM);
 	log_info("%s", in);
 	assert_string_equal(h->last, in);
+	in[ROOM] = 'y';
+	log_info("%s", in);
+	in[ROOM] = '\0';
+	assert_memory_equal(h->last, in, ROOM);
+	assert_string_equal(h->last + ROOM, "...");
+
+	memset(in, 0, sizeof(in));
+	memset(in, '\r', ROOM / 4);
+	log_info("%s", in);
+	assert_int_equal(strlen(h->last), ROOM);
+	assert_string_equal(h->last + ROOM - 4, "\\x0d");
+	in[ROOM / 4] = '\r';
+	log_info("%s", in);
+	assert_int_equal(strlen(h->last), ROOM + 3);
+	assert_string_equal(h->last + ROOM - 4, "\\x0d...");
+}
+
+/* What was lost behind newlines is still missed, although the rest would fit. */
+static void a_cut_among_newlines_shows(void **state)
+{
+	struct heard *h = *state;
+	char in[3000] = "";
+
+	memset(in, '\n', sizeof(in) - 2);
+	in[0] = 'a';
+	in[sizeof(in) - 2] = 'z';
+	log_info("%s", in);
+	assert_string_equal(h->last, "a...");
+}
+
+/* printf refuses a wide character that the locale does not have: the format is better than nothing. */
+static void what_printf_refuses(void **state)
+{
+	static const wchar_t bad[] = { 0x7fffffff, 0 };
+	struct heard *h = *state;
+
+	log_info("cannot show \a%ls", bad);
+	assert_string_equal(h->last, "cannot show \\x07%ls");
+	log_info("%s", ""); /* is no failure */
+	assert_string_equal(h->last, "");
 }
 
 /* What the default sink writes, read back through a pipe in place of standard error. */
@@ -260,6 +303,8 @@ int main(void)
 		TEST(every_code_point),
 		TEST(long_lines_are_cut),
 		TEST(whole_lines_are_not_cut),
+		TEST(a_cut_among_newlines_shows),
+		TEST(what_printf_refuses),
 		TEST(default_goes_to_stderr),
 	};
 

@@ -30,8 +30,8 @@ static int see(void *ctx, const struct kd_rec *rec)
 static const struct {
 	uint16_t kind, size;
 } fixed[] = {
-	{ KD_REC_TICK, 32 }, { KD_REC_SERIES, 288 }, { KD_REC_HIST, 80 },  { KD_REC_STAT, 32 },
-	{ KD_REC_WORST, 32 }, { KD_REC_LOST, 24 },   { KD_REC_COUNT, 24 }, { KD_REC_SELF, 80 },
+	{ KD_REC_TICK, 32 },  { KD_REC_SERIES, 288 }, { KD_REC_HIST, 80 },  { KD_REC_STAT, 32 },
+	{ KD_REC_WORST, 32 }, { KD_REC_LOST, 24 },    { KD_REC_COUNT, 24 }, { KD_REC_SELF, 80 },
 };
 
 /* All zero is a valid body for each of these. */
@@ -194,7 +194,8 @@ static void test_strings(void **state)
 
 static void test_unknown_kinds(void **state)
 {
-	static const uint16_t kinds[] = { 0, KD_REC_COUNT + 1, KD_REC_HOST - 1, KD_REC_EVENT + 1, 65535 };
+	static const uint16_t kinds[] = { 0, KD_REC_COUNT + 1, KD_REC_HOST - 1, KD_REC_EVENT + 1,
+					  65535 };
 	uint64_t buf[4] = { 0 };
 	struct seen seen = { 0 };
 	struct stream s;
@@ -383,7 +384,8 @@ static int check_promises(void *ctx, const struct kd_rec *rec)
 	case KD_REC_LOST:
 	case KD_REC_COUNT:
 		assert_true(total->source < KD_SRC_COUNT && rec->len >= sizeof(*total));
-		assert_true(total->what < (rec->kind == KD_REC_LOST ? (int)KD_LOST_COUNT : (int)KD_CNT_COUNT));
+		assert_true(total->what <
+			    (rec->kind == KD_REC_LOST ? (int)KD_LOST_COUNT : (int)KD_CNT_COUNT));
 		return 0;
 	case KD_REC_HOST:
 	case KD_REC_PLAN:
@@ -398,7 +400,7 @@ static int check_promises(void *ctx, const struct kd_rec *rec)
 	}
 }
 
-/* Buffers of random length and content, exactly as big as said so that a sanitizer sees each step out. */
+/* Random buffers, exactly as big as they say, so that a sanitizer sees each step out. */
 static void test_random_bytes(void **state)
 {
 	uint64_t seed = 42, n = 0, records = 0;
@@ -414,7 +416,8 @@ static void test_random_bytes(void **state)
 		for (i = 0; i < size; i++)
 			bytes[i] = below(&seed, 3) ? 0 : (char)below(&seed, 256);
 		if (size >= 4) { /* often enough a header that can be believed */
-			bytes[0] = (char)(below(&seed, 2) ? below(&seed, 10) : 60 + below(&seed, 10));
+			bytes[0] =
+				(char)(below(&seed, 2) ? below(&seed, 10) : 60 + below(&seed, 10));
 			bytes[1] = 0;
 			bytes[2] = (char)(below(&seed, 32) * 8);
 			bytes[3] = (char)below(&seed, 3);

@@ -1,0 +1,327 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * view_hist.c - the text of `kdefer hist`. A person on call reads it: the answer first, then what
+ * to hold against it (this host's floor), then what is missing, then how it was measured.
+ */
+#include <inttypes.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include "bars.h"
+#include "catalog.h"
+#include "format.h"
+#include "plan.h"
+#include "text.h"
+#include "view_hist.h"
+#include "view_parts.h"
+
+#define INDENT 2
+#define FIELD_LEN 2048
+
+/* --- a line with a label --- */
+
+static void __attribute__((format(printf, 4, 5)))
+field(FILE *out, const struct view_hist *v, const char *label, const char *fmt, ...)
+{
+	char text[FIELD_LEN];
+	va_list args;
+
+	va_start(args, fmt);
+	vsnprintf(text, sizeof(text), fmt, args);
+	va_end(args);
+	text_field(out, label, text, v->width);
+}
+
+/* Adds to a text that is cut where it is full. */
+static void __attribute__((format(printf, 3, 4)))
+append(char *text, size_t size, const char *fmt, ...)
+{
+	size_t used = strlen(text);
+	va_list args;
+
+	va_start(args, fmt);
+	vsnprintf(text + used, size - used, fmt, args);
+	va_end(args);
+}
+
+/* --- the answer --- */
+
+static double per_second(const struct view_hist *v, uint64_t n)
+{
+	uint64_t ns = scope_length_ns(v->model, v->scope);
+
+	return ns ? (double)n * 1e9 / (double)ns : -1;
+}
+
+static void put_headline(FILE *out, const struct view_hist *v, const struct metric *x)
+{
+	uint64_t count = hist_count(&x->hist), ns = scope_length_ns(v->model, v->scope);
+	char name[VIEW_NAME], n[FMT_LEN], time[FMT_LEN], rate[FMT_LEN], text[VIEW_NAME + 160];
+
+	view_name(name, sizeof(name), v->model, x->source, x->measure, x->flavour);
+	fmt_ns(time, sizeof(time), ns);
+	if (!count)
+		snprintf(text, sizeof(text), "%s: nothing in %s", name, time);
+	else
+		snprintf(text, sizeof(text), "%s: %s in %s, %s/s", name,
+			 fmt_count(n, sizeof(n), count), time,
+			 fmt_rate(rate, sizeof(rate), per_second(v, count)));
+	text_wrap(out, text, 0, INDENT, v->width);
+}
+
+/* "p50 12 ms, p90 24 ms, p99 -, max 152 ms (p99: fewer than 1,000 samples)" */
+static void put_quantiles(FILE *out, const struct view_hist *v, const struct metric *x)
+{
+	static const struct {
+		const char *name, *needs;
+		double q;
+	} shown[] = {
+		{ "p50", "20", 0.5 }, { "p90", "100", 0.9 }, { "p99", "1,000", 0.99 },
+	};
+	char text[256] = "", value[FMT_LEN], missing[80] = "";
+	enum unit unit = measure_info(x->measure)->unit;
+	uint64_t q;
+	size_t i;
+
+	for (i = 0; i < sizeof(shown) / sizeof(shown[0]); i++) {
+		if (!hist_quantile(&x->hist, shown[i].q, &q)) {
+			append(text, sizeof(text), "%s %s, ", shown[i].name,
+			       view_value(value, sizeof(value), unit, q));
+			continue;
+		}
+		append(text, sizeof(text), "%s -, ", shown[i].name);
+		if (!*missing)
+			snprintf(missing, sizeof(missing), " (%s needs %s samples)", shown[i].name,
+				 shown[i].needs);
+	}
+	append(text, sizeof(text), "max %s%s", view_value(value, sizeof(value), unit, x->hist.max),
+	       missing);
+	fprintf(out, "%*s", INDENT, "");
+	text_wrap(out, text, INDENT, INDENT, v->width);
+}
+
+static void put_worst(FILE *out, const struct view_hist *v, const struct metric *x)
+{
+	const struct measure_info *info = measure_info(x->measure);
+	char func[VIEW_FUNC], when[FMT_LEN], value[FMT_LEN];
+	const struct worst *w;
+	uint64_t real;
+
+	if (!x->worst || !x->worst->n)
+		return;
+	w = &x->worst->w[0];
+	real = model_realtime(v->model, w->mono_ns);
+	view_series(func, sizeof(func), model_series(v->model, w->series));
+	value[0] = '\0';
+	if (w->value != x->hist.max) /* which the line above has */
+		view_value(value, sizeof(value), info->unit, w->value);
+	field(out, v, "worst:", "%s%s%s%s%s %s on CPU %u", value, *value && real ? " at " : "",
+	      real ? fmt_time(when, sizeof(when), real) : "", *value || real ? ", " : "", func,
+	      info->begins, w->cpu);
+}
+
+/* --- what to hold against it --- */
+
+/*
+ * Grace periods are polled: even when all CPUs are idle, rcu_gp_fqs_loop() waits one or two times
+ * jiffies_till_first_fqs, since its first scan only takes notes of the CPUs that are not idle. A
+ * callback may come just after a grace period began and then needs two.
+ */
+static const struct {
+	uint8_t measure, flavour;
+	unsigned int least, most; /* waits */
+} floors[] = {
+	{ KD_M_CALL_RCU_LATENCY, KD_FL_RCU, 1, 4 },
+};
+
+static void put_floor(FILE *out, const struct view_hist *v, const struct metric *x)
+{
+	uint64_t hz = model_fact_u64(v->model, "hz", 0);
+	uint64_t jiffies = model_fact_u64(v->model, "first_fqs_jiffies", 0);
+	char low[FMT_LEN], high[FMT_LEN];
+	uint64_t wait_ns;
+	size_t i;
+
+	if (!hz || !jiffies || hz > 1000000 || jiffies > 1000000)
+		return;
+	wait_ns = jiffies * 1000000000 / hz;
+	for (i = 0; i < sizeof(floors) / sizeof(floors[0]); i++) {
+		if (floors[i].measure != x->measure || floors[i].flavour != x->flavour)
+			continue;
+		fmt_ns(low, sizeof(low), wait_ns * floors[i].least);
+		fmt_ns(high, sizeof(high), wait_ns * floors[i].most);
+		if (!strcmp(strchr(low, ' '), strchr(high, ' ')))
+			*strchr(low, ' ') = '\0'; /* "4 to 16 ms" */
+		field(out, v, "floor:",
+		      "about %s to %s here (RCU polls: %u to %u waits of %" PRIu64
+		      " %s, HZ=%" PRIu64 ")", low, high, floors[i].least, floors[i].most,
+		      jiffies, jiffies == 1 ? "jiffy" : "jiffies", hz);
+	}
+}
+
+/* --- what is missing --- */
+
+/* Left out on purpose, or no part of the window: not a loss that puts a number in doubt. */
+static bool is_by_design(unsigned int what)
+{
+	return what == KD_LOST_PRE_START || what == KD_LOST_SAMPLED_OUT;
+}
+
+/* A line for each kind: "12 unmatched_end (ends whose hand-over was not seen)". How many. */
+static int put_lost(FILE *out, const struct view_hist *v, unsigned int source, bool by_design)
+{
+	unsigned int what;
+	char n[FMT_LEN];
+	uint64_t lost;
+	int lines = 0;
+
+	for (what = 0; what < KD_LOST_COUNT; what++) {
+		lost = scope_lost(v->model, v->scope, source, what);
+		if (!lost || is_by_design(what) != by_design)
+			continue;
+		field(out, v, by_design ? "left out:" : "lost:", "%s %s (%s)",
+		      fmt_count(n, sizeof(n), lost), lost_name(what), lost_help(what));
+		lines++;
+	}
+	return lines;
+}
+
+static void put_missing(FILE *out, const struct view_hist *v, const struct metric *x)
+{
+	uint64_t open = scope_count(v->model, v->scope, x->source, KD_CNT_OPEN);
+	const struct measure_info *info = measure_info(x->measure);
+	uint64_t refused = v->model->refused;
+	char n[FMT_LEN];
+
+	if (open)
+		field(out, v, "waiting:", "%s %s, not yet %s", fmt_count(n, sizeof(n), open),
+		      info->begins, info->ends);
+	if (!put_lost(out, v, x->source, false) && !refused && !v->brief)
+		field(out, v, "lost:", "nothing lost");
+	if (refused)
+		field(out, v, "lost:", "%s records (more than this program takes)",
+		      fmt_count(n, sizeof(n), refused));
+	put_lost(out, v, x->source, true);
+}
+
+/* --- how it was measured --- */
+
+static const struct plan_row *find_plan(const struct view_hist *v, const struct metric *x)
+{
+	const struct model *m = v->model;
+	size_t i;
+
+	for (i = 0; i < m->nplan; i++)
+		if (m->plan[i].source == x->source && m->plan[i].measure == x->measure &&
+		    m->plan[i].flavour == x->flavour)
+			return &m->plan[i];
+	return NULL;
+}
+
+static void put_filters(FILE *out, const struct view_hist *v)
+{
+	char text[FIELD_LEN] = "", glob[256];
+	size_t i;
+
+	for (i = 0; i < v->nfilters; i++)
+		append(text, sizeof(text), "%s%s=%s", i ? ", " : "", key_text(v->filters[i].key),
+		       fmt_safe(glob, sizeof(glob), v->filters[i].glob));
+	if (*text)
+		field(out, v, "only:", "%s", text);
+}
+
+static void put_method(FILE *out, const struct view_hist *v, const struct metric *x)
+{
+	const struct measure_info *info = measure_info(x->measure);
+	const struct plan_row *row = find_plan(v, x);
+	char backend[64], hooks[1024], reason[512];
+	uint64_t n = scope_sampling(v->model);
+
+	field(out, v, "measured:", "from %s to %s%s%s%s%s", info->begins, info->ends,
+	      row ? "; " : "", row ? fmt_safe(backend, sizeof(backend), row->backend) : "",
+	      row && *row->hooks ? " on " : "",
+	      row ? fmt_safe(hooks, sizeof(hooks), row->hooks) : "");
+	if (n > 1)
+		field(out, v, "sampled:",
+		      "1 of %" PRIu64 " followed; counts and rates are of these", n);
+	if (row && *row->reason)
+		field(out, v, "note:", "%s", fmt_safe(reason, sizeof(reason), row->reason));
+}
+
+/* --- put together --- */
+
+static void put_total(FILE *out, const struct view_hist *v, const struct metric *x)
+{
+	const struct measure_info *info = measure_info(x->measure);
+	bool any = hist_count(&x->hist);
+
+	put_headline(out, v, x);
+	if (any)
+		put_quantiles(out, v, x);
+	put_worst(out, v, x);
+	if (!v->brief && any)
+		put_floor(out, v, x);
+	put_filters(out, v);
+	put_missing(out, v, x);
+	if (!v->brief)
+		put_method(out, v, x);
+	if (!any)
+		return;
+	fputc('\n', out);
+	bars_print(out, &x->hist, info->unit, info->name, v->width);
+}
+
+static void put_off_rows(FILE *out, const struct view_hist *v, bool first)
+{
+	const struct model *m = v->model;
+	char text[FIELD_LEN];
+	size_t i;
+
+	for (i = 0; i < m->nplan; i++) {
+		const struct plan_row *row = &m->plan[i];
+
+		if (row->state != PLAN_OFF || !scope_has_measure(v->scope, row->measure))
+			continue;
+		if (!first)
+			fputc('\n', out);
+		first = true;
+		view_off(text, sizeof(text), m, row);
+		text_wrap(out, text, 0, INDENT, v->width);
+	}
+}
+
+static void put_interval(FILE *out, const struct view_hist *v)
+{
+	uint64_t real = model_realtime(v->model, v->model->from_ns);
+	char when[FMT_LEN];
+
+	fprintf(out, "interval %" PRIu64 "%s%s\n", v->model->ticks, real ? ", from " : "",
+		real ? fmt_time(when, sizeof(when), real) : "");
+}
+
+int view_hist(FILE *out, const struct view_hist *v)
+{
+	bool first = true;
+	int err = 0;
+	size_t i;
+
+	if (v->scope->interval)
+		put_interval(out, v);
+	for (i = 0; i < v->n && !err; i++) {
+		const struct metric *x = &v->metrics[i];
+
+		if (!scope_has_measure(v->scope, x->measure) || !view_is_total(x))
+			continue;
+		if (!first)
+			fputc('\n', out);
+		first = false;
+		put_total(out, v, x);
+		/* Keys of all flavours of a measure stand together, behind the last of these. */
+		if (i + 1 == v->n || v->metrics[i + 1].measure != x->measure ||
+		    v->metrics[i + 1].source != x->source || !view_is_total(&v->metrics[i + 1]))
+			err = view_keys(out, v, x);
+	}
+	if (!v->brief)
+		put_off_rows(out, v, first);
+	return err;
+}

@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * make_capture.c - writes the captures of the golden tests into a directory, the same ones each
+ * time, through the same stream and writer as a measurement. Usage: make_capture DIR
+ */
+#include "maker.h"
+
+static const struct callback {
+	const char *name;
+	uint32_t flags, per_interval;
+	uint64_t least, spread; /* ns */
+} callbacks[SERIES] = {
+	[0] = { "", KD_SERIES_OTHER | KD_SERIES_EAGER, 9, 4 * MS, 8 * MS },
+	[1] = { "file_free_rcu", KD_SERIES_LAZY, 900, 3 * MS, 20 * MS },
+	[2] = { "i_callback", KD_SERIES_LAZY, 420, 4 * MS, 12 * MS },
+	[3] = { "__d_free", KD_SERIES_EAGER, 380, 4 * MS, 12 * MS },
+	[4] = { "nf_conntrack_free_rcu [nf_conntrack]", KD_SERIES_EAGER, 64, 6 * MS, 30 * MS },
+	[5] = { "delayed_put_task_struct", KD_SERIES_EAGER, 33, 4 * MS, 16 * MS },
+	[6] = { "__free_by_rcu", KD_SERIES_EAGER, 12, 120 * MS, 60 * MS },
+	[7] = { "xfs_inode_free_callback [xfs]", KD_SERIES_LAZY, 7, 8 * MS, 8 * MS },
+	[8] = { "wakeme_after_rcu", KD_SERIES_EAGER, 2, 5 * MS, 90 * MS },
+	[9] = { "file_free_rcu", KD_SERIES_EAGER, 40, 3 * MS, 20 * MS },
+};
+
+static void busy_interval(struct maker *m, uint32_t times)
+{
+	uint32_t i, k;
+
+	for (i = 0; i < SERIES; i++)
+		for (k = 0; k < callbacks[i].per_interval * times; k++)
+			add_event(m, i, (uint32_t)(next_random(m) >> 33) % CPUS,
+				  callbacks[i].least + next_random(m) % callbacks[i].spread,
+				  next_random(m) % S);
+}
+
+static void declare_busy(struct maker *m)
+{
+	uint32_t i;
+
+	for (i = 0; i < SERIES; i++)
+		if (callbacks[i].name)
+			put_series(m, m->main[i].id, KD_DIM_MAIN, callbacks[i].flags,
+				   0xffffffff81000000ULL + i * 0x1240, callbacks[i].name);
+	for (i = 0; i < CPUS; i++)
+		put_series(m, m->cpu[i].id, KD_DIM_CPU, 0, i, "");
+}
+
+/* Three intervals: a usual one; one with losses and a callback that waited 1.7 s; a quiet one. */
+static int make_busy(const char *dir)
+{
+	static const char *const event[] = { "cpu_offline", "CPU 3" };
+	struct maker m;
+	int err = begin(&m, dir, "busy.kdefer");
+
+	if (err)
+		return err;
+	put_host(&m);
+	put_plan(&m, PLAN_ON, plan_on);
+	put_clock(&m);
+	put_self(&m, 0, 1);
+	put_tick(&m, 0);
+	declare_busy(&m);
+	busy_interval(&m, 2);
+	put_total(&m, KD_REC_LOST, KD_LOST_PRE_START, 133);
+	put_total(&m, KD_REC_COUNT, KD_CNT_BEGUN, 3790);
+	put_total(&m, KD_REC_COUNT, KD_CNT_DONE, 3734);
+	put_total(&m, KD_REC_COUNT, KD_CNT_OPEN, 56);
+	put_total(&m, KD_REC_COUNT, KD_CNT_BARRIER, 4);
+	put_self(&m, 7500, 1);
+	put_tick(&m, S);
+	busy_interval(&m, 1);
+	add_event(&m, 6, 2, 1700 * MS, 400 * MS);
+	put_text(&m, KD_REC_EVENT, REAL_NS + 1300 * MS, MONO_NS + 1300 * MS, event, 2);
+	put_total(&m, KD_REC_LOST, KD_LOST_UNMATCHED_BEGIN, 2);
+	put_total(&m, KD_REC_LOST, KD_LOST_TABLE_FULL, 1250);
+	put_total(&m, KD_REC_COUNT, KD_CNT_BEGUN, 5700);
+	put_total(&m, KD_REC_COUNT, KD_CNT_DONE, 5602);
+	put_total(&m, KD_REC_COUNT, KD_CNT_OPEN, 96);
+	put_self(&m, 11300, 1);
+	put_tick(&m, S);
+	add_event(&m, 3, 0, 5 * MS, 10 * MS);
+	put_total(&m, KD_REC_COUNT, KD_CNT_BEGUN, 5701);
+	put_total(&m, KD_REC_COUNT, KD_CNT_DONE, 5603);
+	put_total(&m, KD_REC_COUNT, KD_CNT_OPEN, 0);
+	put_self(&m, 11400, 1);
+	put_tick(&m, 500 * MS);
+	return end(&m);
+}
+
+/* Measured, and nothing happened. */
+static int make_empty(const char *dir)
+{
+	struct maker m;
+	int err = begin(&m, dir, "empty.kdefer");
+
+	if (err)
+		return err;
+	put_host(&m);
+	put_plan(&m, PLAN_ON, plan_on);
+	put_clock(&m);
+	put_tick(&m, 0);
+	put_total(&m, KD_REC_COUNT, KD_CNT_OPEN, 0);
+	put_self(&m, 0, 1);
+	put_tick(&m, 5 * S);
+	return end(&m);
+}
+
+/* The kernel refused everything: what a measurement leaves that ends with exit code 5. */
+static int make_off(const char *dir)
+{
+	static const char *const off[] = {
+		"none", "",
+		"the kernel refuses fentry programs (Operation not permitted) although CAP_BPF "
+		"and CAP_PERFMON are held: a security module or policy says no",
+		"allow fentry programs in that policy",
+	};
+	struct maker m;
+	int err = begin(&m, dir, "off.kdefer");
+
+	if (err)
+		return err;
+	put_host(&m);
+	put_plan(&m, PLAN_OFF, off);
+	return end(&m);
+}
+
+/* A sixteenth of the events, without a series by CPU, on a kernel where lazy is not told apart. */
+static int make_sampled(const char *dir)
+{
+	static const char *const on[] = {
+		"fentry", "rcu_segcblist_enqueue rcu_cblist_dequeue",
+		"without telling lazy callbacks apart (__call_rcu_common: not there)", "",
+	};
+	struct maker m;
+	int err = begin(&m, dir, "sampled.kdefer");
+	uint64_t k;
+
+	if (err)
+		return err;
+	put_host(&m);
+	put_plan(&m, PLAN_ON, on);
+	put_clock(&m);
+	put_self(&m, 0, 16);
+	put_tick(&m, 0);
+	put_series(&m, 1, KD_DIM_MAIN, 0, 0xffffffff81000000ULL, "file_free_rcu");
+	for (k = 0; k < 60; k++)
+		add_to(&m.main[1], 4 * MS + k * 300 * US, 1);
+	put_total(&m, KD_REC_LOST, KD_LOST_SAMPLED_OUT, 911);
+	put_total(&m, KD_REC_LOST, KD_LOST_EXTREME, 1);
+	put_self(&m, 971, 16);
+	put_tick(&m, 2 * S);
+	return end(&m);
+}
+
+/* What a hostile writer may put in: terminal commands, no UTF-8, huge numbers, no clock. */
+static int make_hostile(const char *dir)
+{
+	static const char *const on[] = {
+		"fentry\033[2J", "a\tb \xff\xfe c", "rea\nson\r", "f\x9bix",
+	};
+	static const char *const names[] = {
+		"\033]0;owned\007evil", "no\xff" "utf8\xc3", "quote\"back\\slash",
+		"[only_brackets]", "wide\xe6\xbc\xa2\xe5\xad\x97wide", "rtl\xe2\x80\xae" "cba",
+		"new\nline [mod\033[31mule]", "%s%n%d", "",
+	};
+	char longest[KD_NAME_LEN];
+	struct maker m;
+	uint32_t i;
+	int err = begin(&m, dir, "hostile.kdefer");
+
+	if (err)
+		return err;
+	memset(longest, 'x', sizeof(longest) - 1);
+	longest[sizeof(longest) - 1] = '\0';
+	put_fact(&m, "hostname", "evil\033[31m\"host\"\xff");
+	put_fact(&m, "hz", "1e9");
+	put_fact(&m, "taint", "18446744073709551615");
+	put_fact(&m, "config.A\"B", "\\");
+	put_plan(&m, PLAN_ON, on);
+	put_tick(&m, 0);
+	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		put_series(&m, i, KD_DIM_MAIN, 0, i, names[i]);
+		add_to(&m.main[i], 1ULL << (6 * i), 1000ULL << (5 * i));
+	}
+	put_series(&m, 14, KD_DIM_MAIN, 0, 14, longest);
+	add_to(&m.main[14], UINT64_MAX, 3);
+	put_series(&m, 15, KD_DIM_MAIN, 0, 15, "the_most");
+	add_to(&m.main[15], 0, 1ULL << 63);
+	add_worst(&m, 0, UINT32_MAX, UINT64_MAX, UINT64_MAX);
+	add_worst(&m, 7777, 0, 1, 0); /* of a series that nobody declared */
+	put_total(&m, KD_REC_LOST, KD_LOST_RING_FULL, UINT64_MAX);
+	put_total(&m, KD_REC_COUNT, KD_CNT_OPEN, UINT64_MAX);
+	put_tick(&m, 3 * US);
+	return end(&m);
+}
+
+int main(int argc, char **argv)
+{
+	if (argc != 2) {
+		fprintf(stderr, "usage: make_capture DIR\n");
+		return 2;
+	}
+	return make_busy(argv[1]) || make_empty(argv[1]) || make_off(argv[1]) ||
+	       make_sampled(argv[1]) || make_hostile(argv[1]);
+}

@@ -1,0 +1,579 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Totals, breakdowns, filters and "other", against sums over the plain list of series. */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "catalog.h"
+#include "model.h"
+#include "plan.h"
+#include "records.h"
+
+#define BIT(key) (1u << (key))
+
+static struct model m;
+static struct stream s;
+static struct metric *out;
+static size_t n;
+
+static int setup(void **state)
+{
+	(void)state;
+	forget_log();
+	model_init(&m);
+	stream_init(&s, model_record, &m);
+	put_tick(&s, 0, 1);
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	free(out);
+	out = NULL;
+	n = 0;
+	model_free(&m);
+	return 0;
+}
+
+static void ask(struct query q)
+{
+	free(out);
+	out = NULL;
+	assert_int_equal(model_metrics(&m, &q, &out, &n), 0);
+}
+
+static void ask_filtered(unsigned int by, enum key_name k0, const char *g0, enum key_name k1,
+			 const char *g1)
+{
+	struct filter filters[] = { { k0, g0 }, { k1, g1 } };
+
+	ask((struct query){ .by = by, .filters = filters, .nfilters = g1 ? 2 : 1 });
+}
+
+/* One series with `count` samples of value 3. */
+static void add(uint32_t id, uint8_t flavour, uint8_t dim, uint32_t flags, uint64_t key,
+		const char *name, uint64_t count)
+{
+	put_series(&s, id, flavour, dim, flags, key, name);
+	if (!count)
+		return;
+	put_bucket(&s, id, 3, count);
+	put_stat(&s, id, 3 * count, 3, 3);
+}
+
+static void expect(size_t i, unsigned int has, uint8_t flavour, uint64_t count)
+{
+	assert_true(i < n);
+	assert_int_equal(out[i].source, KD_SRC_CALL_RCU);
+	assert_int_equal(out[i].measure, KD_M_CALL_RCU_LATENCY);
+	assert_int_equal(out[i].keys.has, has);
+	assert_int_equal(out[i].flavour, flavour);
+	if (has & BIT(KEY_FLAVOUR))
+		assert_string_equal(out[i].keys.flavour, flavour_name(flavour));
+	assert_int_equal(hist_count(&out[i].hist), count);
+	assert_int_equal(out[i].hist.sum, 3 * count);
+}
+
+static void expect_total(size_t i, uint8_t flavour, uint64_t count)
+{
+	expect(i, BIT(KEY_FLAVOUR), flavour, count);
+}
+
+static void expect_func(size_t i, uint8_t flavour, const char *func, const char *module,
+			uint64_t count)
+{
+	expect(i, BIT(KEY_FLAVOUR) | BIT(KEY_FUNC) | (module ? BIT(KEY_MODULE) : 0), flavour,
+	       count);
+	assert_string_equal(out[i].keys.func, func);
+	if (module)
+		assert_string_equal(out[i].keys.module, module);
+}
+
+static void expect_cpu(size_t i, uint8_t flavour, uint32_t cpu, uint64_t count)
+{
+	expect(i, BIT(KEY_FLAVOUR) | BIT(KEY_CPU), flavour, count);
+	assert_int_equal(out[i].keys.cpu, cpu);
+}
+
+static void expect_lazy(size_t i, uint8_t flavour, bool lazy, uint64_t count)
+{
+	expect(i, BIT(KEY_FLAVOUR) | BIT(KEY_LAZY), flavour, count);
+	assert_true(out[i].keys.lazy == lazy);
+}
+
+/*
+ * rcu:  free_a 30 (lazy 20, eager 10), free_b of mod 15 (eager), the rest 5 (eager)     = 50
+ * srcu: free_a 7, no laziness                                                           = 7
+ * CPUs: rcu 0: 26, 10: 24; srcu 2: 7
+ */
+static void make_example(void)
+{
+	add(1, KD_FL_RCU, KD_DIM_MAIN, KD_SERIES_LAZY, 0xa, "free_a", 20);
+	add(2, KD_FL_RCU, KD_DIM_MAIN, KD_SERIES_EAGER, 0xa, "free_a", 10);
+	add(3, KD_FL_RCU, KD_DIM_MAIN, KD_SERIES_EAGER, 0xb, "free_b [mod]", 15);
+	add(4, KD_FL_RCU, KD_DIM_MAIN, KD_SERIES_EAGER | KD_SERIES_OTHER, 0, "", 5);
+	add(5, KD_FL_SRCU, KD_DIM_MAIN, 0, 0xa, "free_a", 7);
+	add(6, KD_FL_RCU, KD_DIM_CPU, 0, 0, "", 26);
+	add(7, KD_FL_RCU, KD_DIM_CPU, 0, 10, "", 24);
+	add(8, KD_FL_SRCU, KD_DIM_CPU, 0, 2, "", 7);
+	add(9, KD_FL_RCU, KD_DIM_MAIN, KD_SERIES_EAGER, 0xc, "free_idle", 0);
+	put_bucket(&s, 99, 3, 1000); /* of a series that nobody declared */
+	put_tick(&s, 1, 1);
+}
+
+static void test_example(void **state)
+{
+	(void)state;
+	make_example();
+	ask((struct query){ 0 });
+	assert_int_equal(n, 8);
+	expect_total(0, KD_FL_RCU, 50);
+	expect_total(1, KD_FL_SRCU, 7);
+	expect_func(2, KD_FL_RCU, "free_a", NULL, 30);
+	assert_int_equal(out[2].keys.address, 0xa);
+	expect_func(3, KD_FL_RCU, "free_b", "mod", 15);
+	expect_func(4, KD_FL_SRCU, "free_a", NULL, 7);
+	expect(5, BIT(KEY_FLAVOUR) | BIT(KEY_OTHER), KD_FL_RCU, 5);
+	assert_int_equal(out[5].keys.others, 0);
+	expect_lazy(6, KD_FL_RCU, false, 30);
+	expect_lazy(7, KD_FL_RCU, true, 20);
+}
+
+static void test_by(void **state)
+{
+	(void)state;
+	make_example();
+	ask((struct query){ .by = BIT(KEY_CPU) });
+	assert_int_equal(n, 5);
+	expect_total(0, KD_FL_RCU, 50);
+	expect_cpu(2, KD_FL_RCU, 0, 26);
+	expect_cpu(3, KD_FL_RCU, 10, 24);
+	expect_cpu(4, KD_FL_SRCU, 2, 7);
+
+	ask((struct query){ .by = BIT(KEY_CPU) | BIT(KEY_FUNC) }); /* one after the other */
+	assert_int_equal(n, 9);
+	expect_func(2, KD_FL_RCU, "free_a", NULL, 30);
+	expect_cpu(6, KD_FL_RCU, 0, 26);
+
+	ask((struct query){ .by = BIT(KEY_FUNC) | BIT(KEY_LAZY) });
+	assert_int_equal(n, 8);
+	ask((struct query){ .by = BIT(KEY_LAZY) });
+	assert_int_equal(n, 4);
+	expect_lazy(2, KD_FL_RCU, false, 30);
+
+	ask((struct query){ .by = BIT(KEY_MODULE) });
+	assert_int_equal(n, 6);
+	expect(2, BIT(KEY_FLAVOUR) | BIT(KEY_MODULE), KD_FL_RCU, 30);
+	assert_string_equal(out[2].keys.module, "vmlinux");
+	assert_string_equal(out[3].keys.module, "mod");
+	expect(5, BIT(KEY_FLAVOUR) | BIT(KEY_OTHER), KD_FL_RCU, 5);
+
+	ask((struct query){ .by = BIT(KEY_FLAVOUR) }); /* that is what totals are */
+	assert_int_equal(n, 2);
+}
+
+static void test_interval_and_run(void **state)
+{
+	(void)state;
+	make_example();
+	put_bucket(&s, 3, 3, 16);
+	put_stat(&s, 3, 3 * 16, 3, 3);
+	put_tick(&s, 2, 1);
+	ask((struct query){ .interval = true });
+	assert_int_equal(n, 4);
+	expect_total(0, KD_FL_RCU, 1);
+	expect_total(1, KD_FL_SRCU, 0);
+	expect_func(2, KD_FL_RCU, "free_b", "mod", 1);
+	expect_lazy(3, KD_FL_RCU, false, 1);
+	ask((struct query){ .interval = false });
+	expect_total(0, KD_FL_RCU, 51);
+	expect_func(3, KD_FL_RCU, "free_b", "mod", 16);
+}
+
+static void test_plan_rows_without_samples(void **state)
+{
+	(void)state;
+	ask((struct query){ 0 });
+	assert_int_equal(n, 0);
+	put_plan(&s, KD_FL_TASKS, PLAN_ON);
+	put_plan(&s, KD_FL_RCU, PLAN_ON);
+	put_plan(&s, KD_FL_SRCU, PLAN_OFF);
+	put_plan(&s, KD_FL_KFREE, PLAN_EXPECTED);
+	put_plan(&s, KD_FL_NONE, PLAN_ON);
+	ask((struct query){ 0 });
+	assert_int_equal(n, 3);
+	expect(0, 0, KD_FL_NONE, 0); /* an empty key */
+	assert_null(out[0].keys.flavour);
+	expect_total(1, KD_FL_RCU, 0);
+	expect_total(2, KD_FL_TASKS, 0);
+	assert_true(out[1].hist.min == UINT64_MAX && out[1].hist.max == 0);
+	assert_null(out[1].worst);
+	add(1, KD_FL_RCU, KD_DIM_MAIN, 0, 1, "f", 2);
+	put_tick(&s, 1, 1);
+	ask((struct query){ 0 });
+	assert_int_equal(n, 4);
+	expect_total(1, KD_FL_RCU, 2);
+	assert_non_null(out[1].worst);
+}
+
+static void test_worst(void **state)
+{
+	(void)state;
+	make_example();
+	put_worst(&s, 1, 5, 3, 0);
+	put_tick(&s, 2, 1);
+	ask((struct query){ .interval = true });
+	assert_int_equal(out[0].worst->n, 1);
+	assert_int_equal(out[1].worst->n, 0);
+	put_tick(&s, 3, 1);
+	ask((struct query){ .interval = true });
+	assert_int_equal(out[0].worst->n, 0);
+	ask((struct query){ .interval = false });
+	assert_int_equal(out[0].worst->n, 1);
+	assert_null(out[2].worst);
+	ask_filtered(0, KEY_FLAVOUR, "rcu", 0, NULL);
+	assert_int_equal(out[0].worst->n, 1);
+	ask_filtered(0, KEY_FUNC, "*", 0, NULL); /* they cannot be told apart by function */
+	assert_null(out[0].worst);
+}
+
+static void test_filters(void **state)
+{
+	(void)state;
+	make_example();
+	ask_filtered(0, KEY_FLAVOUR, "s*", 0, NULL);
+	assert_int_equal(n, 2);
+	expect_total(0, KD_FL_SRCU, 7);
+	expect_func(1, KD_FL_SRCU, "free_a", NULL, 7);
+
+	ask_filtered(0, KEY_FUNC, "free_[bc]", 0, NULL);
+	assert_int_equal(n, 4);
+	expect_total(0, KD_FL_RCU, 15);
+	expect_total(1, KD_FL_SRCU, 0);
+	expect_func(2, KD_FL_RCU, "free_b", "mod", 15);
+	expect_lazy(3, KD_FL_RCU, false, 15);
+
+	ask_filtered(0, KEY_FUNC, "free_a", KEY_LAZY, "true");
+	assert_int_equal(n, 4);
+	expect_total(0, KD_FL_RCU, 20);
+	expect_total(1, KD_FL_SRCU, 0);
+	expect_func(2, KD_FL_RCU, "free_a", NULL, 20);
+	expect_lazy(3, KD_FL_RCU, true, 20);
+
+	ask_filtered(BIT(KEY_FUNC), KEY_LAZY, "false", 0, NULL); /* of the rest it is known */
+	assert_int_equal(n, 5);
+	expect_total(0, KD_FL_RCU, 30);
+	expect(4, BIT(KEY_FLAVOUR) | BIT(KEY_OTHER), KD_FL_RCU, 5);
+
+	ask_filtered(BIT(KEY_FUNC), KEY_MODULE, "mod", KEY_FLAVOUR, "rcu");
+	assert_int_equal(n, 2);
+	expect_total(0, KD_FL_RCU, 15);
+	ask_filtered(BIT(KEY_FUNC), KEY_MODULE, "vmlinux", KEY_FLAVOUR, "rcu");
+	expect_total(0, KD_FL_RCU, 30);
+	ask_filtered(0, KEY_FUNC, "nothing", KEY_FLAVOUR, "rcu");
+	assert_int_equal(n, 1);
+	expect_total(0, KD_FL_RCU, 0);
+	ask_filtered(0, KEY_FLAVOUR, "nothing", 0, NULL);
+	assert_int_equal(n, 0);
+}
+
+static void test_cpu_filters(void **state)
+{
+	(void)state;
+	make_example();
+	ask_filtered(BIT(KEY_CPU) | BIT(KEY_FUNC) | BIT(KEY_LAZY), KEY_CPU, "1?", 0, NULL);
+	assert_int_equal(n, 3); /* functions cannot be cut by CPU */
+	expect_total(0, KD_FL_RCU, 24);
+	expect_total(1, KD_FL_SRCU, 0);
+	expect_cpu(2, KD_FL_RCU, 10, 24);
+
+	ask_filtered(BIT(KEY_CPU), KEY_CPU, "[0-2]", KEY_FLAVOUR, "srcu");
+	assert_int_equal(n, 2);
+	expect_total(0, KD_FL_SRCU, 7);
+	expect_cpu(1, KD_FL_SRCU, 2, 7);
+
+	ask_filtered(BIT(KEY_CPU), KEY_FUNC, "free_a", 0, NULL); /* nor CPUs by function */
+	assert_int_equal(n, 2);
+	expect_total(0, KD_FL_RCU, 30);
+
+	ask_filtered(BIT(KEY_CPU) | BIT(KEY_FUNC), KEY_CPU, "*", KEY_FUNC, "*");
+	assert_int_equal(n, 0);
+	ask_filtered(0, KEY_CPU, "*", KEY_LAZY, "*");
+	assert_int_equal(n, 0);
+}
+
+static void test_top(void **state)
+{
+	(void)state;
+	make_example();
+	ask((struct query){ .by = BIT(KEY_FUNC), .top = 1 });
+	assert_int_equal(n, 4);
+	expect_func(2, KD_FL_RCU, "free_a", NULL, 30);
+	expect(3, BIT(KEY_OTHER), KD_FL_NONE, 15 + 7 + 5); /* of two flavours */
+	assert_null(out[3].keys.flavour);
+	assert_int_equal(out[3].keys.others, 2);
+	ask((struct query){ .by = BIT(KEY_FUNC), .top = 2 });
+	expect(4, BIT(KEY_OTHER), KD_FL_NONE, 7 + 5);
+	assert_int_equal(out[4].keys.others, 1);
+	ask((struct query){ .by = BIT(KEY_FUNC), .top = 3 });
+	assert_int_equal(n, 6);
+	assert_int_equal(out[5].keys.others, 0);
+	ask((struct query){ .by = BIT(KEY_CPU), .top = 1 });
+	assert_int_equal(n, 4);
+	expect(3, BIT(KEY_OTHER), KD_FL_NONE, 24 + 7);
+	ask((struct query){ .by = BIT(KEY_CPU), .top = 3 });
+	assert_int_equal(n, 5); /* all are there: nothing is left for "other" */
+	expect_cpu(4, KD_FL_SRCU, 2, 7);
+}
+
+static void test_names(void **state)
+{
+	(void)state;
+	add(1, KD_FL_RCU, KD_DIM_MAIN, 0, 0x10, "same", 4);
+	add(2, KD_FL_RCU, KD_DIM_MAIN, 0, 0x20, "same", 4); /* two static functions of one name */
+	add(3, KD_FL_RCU, KD_DIM_MAIN, 0, 0x30, "same [mod]", 8);
+	add(4, KD_FL_RCU, KD_DIM_MAIN, 0, 0x40, "", 8);
+	add(5, KD_FL_SRCU, KD_DIM_MAIN, 0, 0x10, "same", 8);
+	add(6, KD_FL_RCU, KD_DIM_MAIN, 0, 0x50, "other_one", 9);
+	add(7, KD_FL_RCU, KD_DIM_MAIN, 0, 0x60, "a", 8);
+	put_tick(&s, 1, 1);
+	ask((struct query){ .by = BIT(KEY_FUNC) });
+	assert_int_equal(n, 8);
+	expect_func(2, KD_FL_RCU, "other_one", NULL, 9);
+	expect_func(3, KD_FL_RCU, "?", NULL, 8); /* ties by name */
+	assert_int_equal(out[3].keys.address, 0x40);
+	expect_func(4, KD_FL_RCU, "a", NULL, 8);
+	expect_func(5, KD_FL_RCU, "same", NULL, 8);
+	assert_int_equal(out[5].keys.address, 0); /* no one address */
+	expect_func(6, KD_FL_SRCU, "same", NULL, 8);
+	assert_int_equal(out[6].keys.address, 0x10);
+	expect_func(7, KD_FL_RCU, "same", "mod", 8);
+}
+
+static void test_key_texts(void **state)
+{
+	enum key_name key;
+	unsigned int i;
+
+	(void)state;
+	for (i = 0; i < KEY_COUNT; i++) {
+		assert_int_equal(key_by_name(key_text((enum key_name)i), &key), 0);
+		assert_int_equal(key, i);
+	}
+	assert_string_equal(key_text(KEY_FUNC), "func");
+	assert_string_equal(key_text(KEY_CPU), "cpu");
+	assert_string_equal(key_text(KEY_FLAVOUR), "flavour");
+	assert_string_equal(key_text(KEY_LAZY), "lazy");
+	assert_string_equal(key_text(KEY_MODULE), "module");
+	assert_int_equal(key_by_name("pid", &key), -ENOENT);
+}
+
+/* --- random models against sums over a plain list --- */
+
+#define SERIES 300
+
+struct plain {
+	uint8_t flavour, dim;
+	uint32_t flags, cpu;
+	char func[8], module[8];
+	struct hist hist;
+};
+
+static struct plain plain[SERIES];
+
+static void make_random(uint64_t *seed)
+{
+	static const uint32_t laziness[] = { 0, KD_SERIES_LAZY, KD_SERIES_EAGER };
+	char name[32];
+	uint32_t i;
+	int k;
+
+	for (i = 0; i < SERIES; i++) {
+		struct plain *p = &plain[i];
+		uint32_t g;
+
+		memset(p, 0, sizeof(*p));
+		hist_init(&p->hist);
+		p->flavour = (uint8_t)(1 + below(seed, 3));
+		p->dim = (uint8_t)below(seed, KD_DIM_COUNT);
+		p->flags = laziness[below(seed, 3)] | (below(seed, 10) ? 0 : KD_SERIES_OTHER);
+		p->cpu = (uint32_t)below(seed, 20);
+		snprintf(p->func, sizeof(p->func), "f%d", (int)below(seed, 30));
+		if (!below(seed, 3))
+			snprintf(p->module, sizeof(p->module), "m%d", (int)below(seed, 3));
+		for (k = (int)below(seed, 5) ? (int)below(seed, 60) : 0; k; k--)
+			hist_add(&p->hist, next_random(seed) >> below(seed, 64) >> 8);
+		snprintf(name, sizeof(name), p->module[0] ? "%s [%s]" : "%s", p->func, p->module);
+		put_series(&s, i, p->flavour, p->dim, p->flags, p->cpu, name);
+		for (g = 0; g < KD_HIST_GROUPS; g++)
+			put_hist(&s, i, g, p->hist.bucket);
+		put_stat(&s, i, p->hist.sum, p->hist.min, p->hist.max);
+	}
+	put_tick(&s, 1, 1);
+}
+
+static bool is_total(const struct metric *x)
+{
+	return !(x->keys.has & ~BIT(KEY_FLAVOUR));
+}
+
+/* Whether this series belongs to the metric, which is none of "other". */
+static bool belongs(const struct plain *p, const struct metric *x)
+{
+	unsigned int has = x->keys.has;
+
+	if (p->flavour != x->flavour || p->dim != (has & BIT(KEY_CPU) ? KD_DIM_CPU : KD_DIM_MAIN))
+		return false;
+	if ((p->flags & KD_SERIES_OTHER) && has & (BIT(KEY_CPU) | BIT(KEY_FUNC)))
+		return false;
+	if (has & BIT(KEY_CPU))
+		return p->cpu == x->keys.cpu;
+	if (has & BIT(KEY_LAZY))
+		return p->flags & (x->keys.lazy ? KD_SERIES_LAZY : KD_SERIES_EAGER);
+	if (has & BIT(KEY_FUNC))
+		return !strcmp(p->func, x->keys.func) &&
+		       !strcmp(p->module, has & BIT(KEY_MODULE) ? x->keys.module : "");
+	return true;
+}
+
+static void assert_hist(const struct hist *a, const struct hist *b)
+{
+	assert_memory_equal(a->bucket, b->bucket, sizeof(a->bucket));
+	assert_int_equal(a->sum, b->sum);
+	assert_true(a->min == b->min && a->max == b->max);
+}
+
+static void check_sum(const struct metric *x)
+{
+	struct hist sum;
+	int i;
+
+	hist_init(&sum);
+	for (i = 0; i < SERIES; i++)
+		if (belongs(&plain[i], x))
+			hist_merge(&sum, &plain[i].hist);
+	assert_hist(&sum, &x->hist);
+	assert_true(is_total(x) || hist_count(&x->hist));
+}
+
+static bool same_keys(const struct metric *a, const struct metric *b)
+{
+	if (a->keys.has != b->keys.has || a->flavour != b->flavour)
+		return false;
+	if ((a->keys.has & BIT(KEY_FUNC)) && strcmp(a->keys.func, b->keys.func))
+		return false;
+	if ((a->keys.has & BIT(KEY_MODULE)) && strcmp(a->keys.module, b->keys.module))
+		return false;
+	return a->keys.cpu == b->keys.cpu && a->keys.lazy == b->keys.lazy;
+}
+
+/* What holds for one breakdown: sums, order, no key twice, at most `top` keys and one rest. */
+static void check_breakdown(enum key_name by, size_t top)
+{
+	struct hist all, rows;
+	size_t i, k, keyed = 0, others = 0;
+
+	ask((struct query){ .by = BIT(by), .top = top });
+	hist_init(&all);
+	hist_init(&rows);
+	for (i = 0; i < n; i++) {
+		if (!(out[i].keys.has & BIT(KEY_OTHER)))
+			check_sum(&out[i]);
+		for (k = 0; k < i; k++)
+			assert_false(same_keys(&out[i], &out[k]));
+		if (is_total(&out[i])) {
+			assert_int_equal(keyed + others, 0);
+			continue;
+		}
+		hist_merge(&rows, &out[i].hist);
+		if (out[i].keys.has & BIT(KEY_OTHER)) {
+			assert_int_equal(i, n - 1);
+			others++;
+			continue;
+		}
+		if (keyed++)
+			assert_true(hist_count(&out[i - 1].hist) >= hist_count(&out[i].hist));
+	}
+	assert_true(!top || keyed <= top);
+	for (i = 0; i < SERIES; i++)
+		if (plain[i].dim == (by == KEY_CPU ? KD_DIM_CPU : KD_DIM_MAIN) &&
+		    (by != KEY_LAZY || plain[i].flags & (KD_SERIES_LAZY | KD_SERIES_EAGER)))
+			hist_merge(&all, &plain[i].hist);
+	assert_hist(&all, &rows);
+}
+
+static size_t count_keys(enum key_name by)
+{
+	size_t i, keys = 0;
+
+	ask((struct query){ .by = BIT(by) });
+	for (i = 0; i < n; i++)
+		keys += !is_total(&out[i]) && !(out[i].keys.has & BIT(KEY_OTHER));
+	return keys;
+}
+
+static void test_random_models(void **state)
+{
+	static const enum key_name by[] = { KEY_FUNC, KEY_CPU, KEY_LAZY };
+	uint64_t seed = 9;
+	size_t top, keys;
+	int round, b;
+
+	for (round = 0; round < 5; round++) {
+		make_random(&seed);
+		for (b = 0; b < 3; b++) {
+			keys = count_keys(by[b]);
+			assert_true(keys > 5 || by[b] == KEY_LAZY);
+			for (top = 0; top <= keys + 1; top += 1 + top / 4) {
+				check_breakdown(by[b], top);
+				if (top && top < keys)
+					assert_int_equal(out[n - 1].keys.others, keys - top);
+			}
+		}
+		teardown(state);
+		setup(state);
+	}
+}
+
+/* A capture may hold as many series as the model takes: the answer must come, sorted. */
+static void test_many_series(void **state)
+{
+	char name[32];
+	uint32_t i;
+
+	(void)state;
+	for (i = 0; i < MODEL_SERIES_MAX; i++) {
+		snprintf(name, sizeof(name), "f%u [m%u]", i * 2654435761u, i % 7);
+		put_series(&s, i, KD_FL_RCU, KD_DIM_MAIN, 0, i, name);
+		if (i < MODEL_HISTS_MAX)
+			put_bucket(&s, i, 3, 1 + i % 1000);
+	}
+	put_tick(&s, 1, 1);
+	ask((struct query){ .top = 100 });
+	assert_int_equal(n, 102);
+	for (i = 2; i < 101; i++)
+		assert_true(hist_count(&out[i].hist) <= hist_count(&out[i - 1].hist));
+	assert_int_equal(out[101].keys.others, MODEL_HISTS_MAX - 100);
+}
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(test_example),
+		TEST(test_by),
+		TEST(test_interval_and_run),
+		TEST(test_plan_rows_without_samples),
+		TEST(test_worst),
+		TEST(test_filters),
+		TEST(test_cpu_filters),
+		TEST(test_top),
+		TEST(test_names),
+		TEST(test_key_texts),
+		TEST(test_random_models),
+		TEST(test_many_series),
+	};
+
+	return cmocka_run_group_tests_name("metrics", tests, NULL, NULL);
+}

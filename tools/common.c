@@ -1,0 +1,389 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* common.c - options that several commands take, read into what the library asks for. */
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include "../bpf/defer.h"
+#include "catalog.h"
+#include "common.h"
+#include "doc.h"
+#include "format.h"
+#include "log.h"
+#include "output.h"
+
+#define BIT(n) (1u << (n))
+#define NAME_LEN 64 /* longer than any name that is known */
+#define SAMPLE_MAX (1u << 20)
+#define MS 1000000ULL
+
+#define FIELD(member) .offset = offsetof(struct common, member)
+
+const struct opt source_options[] = {
+	{ .name = "sources", .letter = 's', .type = OPT_CALL, .value = "SOURCES",
+	  .help = "what to measure: a comma list of SOURCE or SOURCE.MEASURE (default: all)",
+	  FIELD(want), .call = parse_sources },
+	{ 0 },
+};
+
+const struct opt show_options[] = {
+	{ .name = "by", .type = OPT_CALL, .value = "KEY",
+	  .help = "break down by these keys: a comma list of func, module, cpu, lazy, flavour",
+	  FIELD(by), .call = parse_by },
+	{ .name = "filter", .type = OPT_CALL, .value = "KEY=GLOB",
+	  .help = "only what matches, e.g. func=nf_*; several must all match",
+	  FIELD(filters), .call = parse_filter },
+	{ .name = "top", .type = OPT_U64, .value = "N",
+	  .help = "the N greatest keys; the rest is summed up as \"other\"", FIELD(top), .min = 1 },
+	{ .name = "full", .type = OPT_FLAG, .help = "all keys", FIELD(full) },
+	{ .name = "raw-addresses", .type = OPT_FLAG, .help = "show kernel addresses too",
+	  FIELD(raw_addresses) },
+	{ 0 },
+};
+
+const struct opt output_options[] = {
+	{ .name = "json", .type = OPT_FLAG, .help = "one JSON document", FIELD(json) },
+	{ .name = "ndjson", .type = OPT_FLAG, .help = "a JSON document a line for each interval",
+	  FIELD(ndjson) },
+	{ .name = "input", .type = OPT_STR, .value = "FILE",
+	  .help = "show a capture instead of the running kernel", FIELD(input) },
+	{ 0 },
+};
+
+const struct opt measure_options[] = {
+	{ .name = "backends", .type = OPT_CALL, .value = "LIST",
+	  .help = "hook by these means only: tp_btf, fentry, kprobe, state",
+	  FIELD(want), .call = parse_backends },
+	{ .name = "attach-timeout", .type = OPT_TIME, .value = "TIME",
+	  .help = "what is not attached by then stays off (default 10s)",
+	  FIELD(attach_timeout_ns), .min = 10 * MS },
+	{ .name = "max-memory", .type = OPT_SIZE, .value = "SIZE",
+	  .help = "kernel memory to use at most (default 64M)", FIELD(max_memory), .min = 1 << 16 },
+	{ .name = "sample", .type = OPT_CALL, .value = "1/N",
+	  .help = "follow one of N events only, where there are very many", FIELD(sample),
+	  .call = parse_sample },
+	{ 0 },
+};
+
+void common_init(struct common *c)
+{
+	memset(c, 0, sizeof(*c));
+	c->want.sources = UINT32_MAX;
+	c->want.measures = UINT64_MAX;
+	c->want.backends = UINT32_MAX;
+	c->attach_timeout_ns = SESSION_ATTACH_TIMEOUT_NS;
+	c->max_memory = SESSION_MAX_MEMORY;
+	c->sample = 1;
+}
+
+/* --- lists --- */
+
+/*
+ * The next name of a comma list. 1; 0 at its end; -EINVAL (logged) for an empty name. What is
+ * longer than any known name is cut: unknown all the same.
+ */
+static int next_name(const char *option, const char **list, char *name, size_t size)
+{
+	size_t len;
+
+	if (!*list)
+		return 0;
+	len = strcspn(*list, ",");
+	if (!len)
+		return log_err(-EINVAL, "--%s: there is an empty name in the list", option);
+	snprintf(name, size, "%.*s", (int)len, *list);
+	*list = (*list)[len] ? *list + len + 1 : NULL;
+	return 1;
+}
+
+/* Appends a name to a list for a message. */
+static void add_name(char *list, size_t size, const char *name)
+{
+	size_t used = strlen(list);
+
+	snprintf(list + used, size - used, "%s%s", used ? ", " : "", name);
+}
+
+/* --- sources --- */
+
+static bool has_measures(unsigned int source)
+{
+	const struct scope all = { .measures = UINT64_MAX };
+
+	return scope_has_source(&all, source);
+}
+
+static int unknown_source(const char *name)
+{
+	char known[256] = "";
+	unsigned int i;
+
+	for (i = 0; i < KD_SRC_COUNT; i++)
+		if (has_measures(i))
+			add_name(known, sizeof(known), source_name(i));
+	return log_err(-EINVAL, "--sources: unknown source \"%s\"; known: %s", name, known);
+}
+
+static int unknown_measure(unsigned int source, const char *name)
+{
+	const struct measure_info *info;
+	char known[256] = "";
+	unsigned int i;
+
+	for (i = 0; (info = measure_info(i)); i++)
+		if (info->source == source)
+			add_name(known, sizeof(known), info->name);
+	return log_err(-EINVAL, "--sources: %s has no measure \"%s\"; known: %s",
+		       source_name(source), name, known);
+}
+
+static int add_source(struct plan_request *want, char *name)
+{
+	char *measure = strchr(name, '.');
+	const struct measure_info *info;
+	unsigned int source, i;
+
+	if (measure)
+		*measure++ = '\0';
+	if (source_by_name(name, &source) || !has_measures(source))
+		return unknown_source(name);
+	want->sources |= BIT(source);
+	if (measure && measure_by_name(source, measure, &i))
+		return unknown_measure(source, measure);
+	if (measure)
+		want->measures |= 1ULL << i;
+	for (i = 0; !measure && (info = measure_info(i)); i++)
+		if (info->source == source)
+			want->measures |= 1ULL << i;
+	return 0;
+}
+
+int parse_sources(void *into, const char *list)
+{
+	struct plan_request *want = into;
+	char name[NAME_LEN];
+	int err;
+
+	want->sources = 0;
+	want->measures = 0;
+	while ((err = next_name("sources", &list, name, sizeof(name))) > 0) {
+		err = add_source(want, name);
+		if (err)
+			return err;
+	}
+	return err;
+}
+
+/* --- backends --- */
+
+static int unknown_backend(const char *name)
+{
+	char known[256] = "";
+	enum backend b;
+
+	for (b = BACKEND_NONE + 1; b < BACKEND_COUNT; b++)
+		add_name(known, sizeof(known), backend_name(b));
+	return log_err(-EINVAL, "--backends: unknown backend \"%s\"; known: %s", name, known);
+}
+
+int parse_backends(void *into, const char *list)
+{
+	struct plan_request *want = into;
+	char name[NAME_LEN];
+	enum backend b;
+	int err;
+
+	want->backends = 0;
+	while ((err = next_name("backends", &list, name, sizeof(name))) > 0) {
+		if (backend_by_name(name, &b) || b == BACKEND_NONE)
+			return unknown_backend(name);
+		want->backends |= BIT(b);
+	}
+	return err;
+}
+
+/* --- keys --- */
+
+static int find_key(const char *option, const char *name, enum key_name *key)
+{
+	char known[256] = "";
+	int k;
+
+	if (!key_by_name(name, key) && *key != KEY_OTHER)
+		return 0;
+	for (k = 0; k < KEY_COUNT; k++)
+		if (k != KEY_OTHER)
+			add_name(known, sizeof(known), key_text((enum key_name)k));
+	return log_err(-EINVAL, "--%s: unknown key \"%s\"; known: %s", option, name, known);
+}
+
+int parse_by(void *into, const char *list)
+{
+	unsigned int *by = into;
+	char name[NAME_LEN];
+	enum key_name key;
+	int err;
+
+	*by = 0;
+	while ((err = next_name("by", &list, name, sizeof(name))) > 0) {
+		err = find_key("by", name, &key);
+		if (err)
+			return err;
+		*by |= BIT(key);
+	}
+	return err;
+}
+
+int parse_filter(void *into, const char *text)
+{
+	struct filter_list *list = into;
+	const char *equals = strchr(text, '=');
+	char name[NAME_LEN];
+	enum key_name key;
+	int err;
+
+	if (!equals || equals == text || !equals[1])
+		return log_err(-EINVAL, "--filter: \"%s\" is no KEY=GLOB; use e.g. func=nf_*",
+			       text);
+	snprintf(name, sizeof(name), "%.*s", (int)(equals - text), text);
+	err = find_key("filter", name, &key);
+	if (err)
+		return err;
+	if (list->n == FILTERS_MAX)
+		return log_err(-EINVAL, "--filter: more than %d of them", FILTERS_MAX);
+	list->f[list->n++] = (struct filter){ .key = key, .glob = equals + 1 };
+	return 0;
+}
+
+int parse_sample(void *into, const char *text)
+{
+	uint64_t *sample = into, n = 0;
+	const char *s = text;
+
+	if (!strncmp(s, "1/", 2))
+		for (s += 2; *s >= '0' && *s <= '9' && n <= SAMPLE_MAX; s++)
+			n = n * 10 + (uint64_t)(*s - '0');
+	if (*s || !n || n > SAMPLE_MAX)
+		return log_err(-EINVAL, "--sample: \"%s\" is no share; use 1/N, N from 1 to %u",
+			       text, SAMPLE_MAX);
+	*sample = n;
+	return 0;
+}
+
+/* --- together --- */
+
+static unsigned int filtered_keys(const struct common *c)
+{
+	unsigned int keys = 0;
+	size_t i;
+
+	for (i = 0; i < c->filters.n; i++)
+		keys |= BIT(c->filters.f[i].key);
+	return keys;
+}
+
+/* The first key of a set, for a message. */
+static const char *first_key(unsigned int keys)
+{
+	return key_text((enum key_name)__builtin_ctz(keys));
+}
+
+/* The kernel side counts by CPU and by the other keys apart: nothing knows both of an event. */
+static int check_keys(const struct common *c, const char *command)
+{
+	const unsigned int cpu = BIT(KEY_CPU), rest = ~(cpu | BIT(KEY_FLAVOUR));
+	static const char why[] = "cannot be combined: events are counted by one or the other";
+	unsigned int filtered = filtered_keys(c);
+
+	if (filtered & cpu && filtered & rest)
+		return log_err(-EINVAL, "%s: --filter cpu and --filter %s %s", command,
+			       first_key(filtered & rest), why);
+	if (filtered & cpu && c->by & rest)
+		return log_err(-EINVAL, "%s: --filter cpu and --by %s %s", command,
+			       first_key(c->by & rest), why);
+	if (c->by & cpu && filtered & rest)
+		return log_err(-EINVAL, "%s: --by cpu and --filter %s %s", command,
+			       first_key(filtered & rest), why);
+	return 0;
+}
+
+int common_check(const struct common *c, const char *command)
+{
+	if (c->json && c->ndjson)
+		return log_err(-EINVAL, "%s: --json and --ndjson exclude each other", command);
+	if (c->top && c->full)
+		return log_err(-EINVAL, "%s: --top and --full exclude each other", command);
+	return check_keys(c, command);
+}
+
+struct query common_query(const struct common *c, bool interval, size_t top)
+{
+	struct query q = {
+		.interval = interval,
+		.by = c->by,
+		.filters = c->filters.f,
+		.nfilters = c->filters.n,
+	};
+
+	/* The main key cannot be told of what is filtered by CPU. */
+	if (!q.by && filtered_keys(c) & BIT(KEY_CPU))
+		q.by = BIT(KEY_CPU);
+	if (!c->full)
+		q.top = c->top ? (size_t)c->top : top;
+	return q;
+}
+
+struct scope common_scope(const struct common *c, bool interval)
+{
+	return (struct scope){
+		.interval = interval,
+		.measures = c->want.measures,
+		.raw_addresses = c->raw_addresses,
+	};
+}
+
+void common_conf(const struct common *c, struct session_conf *conf)
+{
+	session_conf_init(conf);
+	conf->want = c->want;
+	conf->attach_timeout_ns = c->attach_timeout_ns;
+	conf->max_memory = c->max_memory;
+	conf->sample = c->sample;
+	if ((c->by | filtered_keys(c)) & BIT(KEY_CPU))
+		conf->dims |= BIT(KD_DIM_CPU);
+}
+
+/* --- endings --- */
+
+/* arg is --NAME or what opts_parse() takes for it: a prefix of at least `least` letters. */
+static bool is_option(const char *arg, const char *name, size_t least)
+{
+	size_t len = strlen(arg);
+
+	return len >= 2 + least && !strncmp(arg, "--", 2) && len <= 2 + strlen(name) &&
+	       !strncmp(arg + 2, name, len - 2);
+}
+
+bool wants_json(int argc, char **argv)
+{
+	int i;
+
+	for (i = 1; i < argc && strcmp(argv[i], "--"); i++)
+		if (is_option(argv[i], "json", 1) || is_option(argv[i], "ndjson", 1))
+			return true;
+	return false;
+}
+
+int fail(const char *command, bool json, int code)
+{
+	struct json j;
+
+	if (!json)
+		return code;
+	json_init(&j, stdout, false);
+	doc_open(&j, command);
+	doc_error(&j, log_last_error());
+	json_close(&j);
+	json_end(&j); /* the code is that of the first failure */
+	return code;
+}

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * common.h - what commands share: the options that several take, and how a command ends.
+ *
+ * A command's structure begins with struct common, so that the tables here fit it (opts.h).
+ */
+#ifndef KDEFER_COMMON_H
+#define KDEFER_COMMON_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "model.h"
+#include "opts.h"
+#include "plan.h"
+#include "scope.h"
+#include "session.h"
+
+/* Exit codes of all commands: cli.md. */
+enum exit_code {
+	EXIT_DONE = 0,
+	EXIT_FAILED = 1,
+	EXIT_USAGE = 2,
+	EXIT_NOTHING = 5,   /* nothing that was asked for can be measured here */
+	EXIT_UNWATCHED = 125, /* the measuring failed that was to watch a command */
+};
+
+#define FILTERS_MAX 32
+
+struct filter_list {
+	struct filter f[FILTERS_MAX];
+	size_t n;
+};
+
+struct common {
+	bool json, ndjson;
+	bool full, raw_addresses;
+	uint64_t top;        /* 0: not asked for */
+	unsigned int by;     /* bits of enum key_name; 0: the main keys */
+	struct filter_list filters;
+	const char *input;   /* a capture instead of the running kernel */
+	struct plan_request want;
+	uint64_t attach_timeout_ns, max_memory, sample;
+};
+
+void common_init(struct common *c);
+
+/* Tables for struct opts_command. */
+extern const struct opt source_options[];  /* -s */
+extern const struct opt show_options[];    /* --by, --filter, --top, --full, --raw-addresses */
+extern const struct opt output_options[];  /* --json, --ndjson, --input */
+extern const struct opt measure_options[]; /* --backends, --attach-timeout and so on */
+
+/* Values of options; 0, or -EINVAL after a line on standard error. */
+int parse_sources(void *want, const char *list);
+int parse_backends(void *want, const char *list);
+int parse_filter(void *filters, const char *text);
+int parse_by(void *by, const char *list);
+int parse_sample(void *sample, const char *text);
+
+/* What the options say together: combinations that cannot be. 0 or -EINVAL, logged. */
+int common_check(const struct common *c, const char *command);
+
+/* What to ask of model and session. `top` is for when neither --top nor --full was given. */
+struct query common_query(const struct common *c, bool interval, size_t top);
+struct scope common_scope(const struct common *c, bool interval);
+void common_conf(const struct common *c, struct session_conf *conf);
+
+/* Whether the arguments ask for JSON, however wrong they are otherwise. */
+bool wants_json(int argc, char **argv);
+
+/*
+ * After a failure that was logged: with JSON wanted, the document that says so on standard output.
+ * Returns code.
+ */
+int fail(const char *command, bool json, int code);
+
+#endif

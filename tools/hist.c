@@ -1,0 +1,397 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* hist.c - `kdefer hist`: how long deferred work waited, live or from a capture. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "capture.h"
+#include "commands.h"
+#include "common.h"
+#include "doc.h"
+#include "format.h"
+#include "log.h"
+#include "output.h"
+#include "view_hist.h"
+#include "watch.h"
+
+#define MS 1000000ULL
+#define TICK_NS (1000 * MS)         /* between ticks where no interval was asked for */
+#define SYNC_NS (10000 * MS)        /* a crash costs a capture no more than this */
+#define TOP_TEXT 10                 /* what fits beside a histogram on one screen */
+#define TOP_JSON 100
+
+struct hist_command {
+	struct common common; /* first: see common.h */
+	uint64_t duration_ns, interval_ns;
+	const char *output;
+	bool force;
+	/* at work: */
+	struct model model;
+	struct output out;
+	struct capture_writer *capture;
+	uint64_t synced_ns;
+	uint64_t shown;             /* pieces of output */
+	struct kd_rec_self before;  /* what we had cost when the interval began */
+	bool capture_failed;
+};
+
+static const struct opt hist_options[] = {
+	{ .name = "duration", .letter = 'd', .type = OPT_TIME, .value = "TIME",
+	  .help = "how long to measure (default: until Ctrl-C, or the end of COMMAND)",
+	  .offset = offsetof(struct hist_command, duration_ns), .min = MS },
+	{ .name = "interval", .letter = 'i', .type = OPT_TIME, .value = "TIME",
+	  .help = "show each interval by itself (of a capture: its own intervals)",
+	  .offset = offsetof(struct hist_command, interval_ns), .min = 10 * MS },
+	{ .name = "output", .letter = 'o', .type = OPT_STR, .value = "FILE",
+	  .help = "also write a capture, which --input shows again",
+	  .offset = offsetof(struct hist_command, output) },
+	{ .name = "force", .type = OPT_FLAG, .help = "overwrite the FILE of --output",
+	  .offset = offsetof(struct hist_command, force) },
+	{ 0 },
+};
+
+static const struct opt *const tables[] = {
+	source_options, hist_options, show_options, output_options, measure_options, NULL,
+};
+
+static const struct opts_command hist_opts = {
+	.name = "hist",
+	.summary = "Show how long deferred work waited: histograms, quantiles, keys.",
+	.usage = "[-s SOURCES] [-d TIME] [-i TIME] [--by KEY] [--filter KEY=GLOB] "
+		 "[--top N | --full] [--json | --ndjson] [-o FILE] "
+		 "[--input FILE | -- COMMAND ...]",
+	.tables = tables,
+	.takes_command = true,
+};
+
+static bool wants_document(const struct hist_command *h)
+{
+	return h->common.json || h->common.ndjson;
+}
+
+/* How output ended: a reader that had enough is no failure. */
+static int end_code(int err)
+{
+	return err && err != -EPIPE ? EXIT_FAILED : EXIT_DONE;
+}
+
+/* --- showing --- */
+
+static int put_document(const struct hist_command *h, FILE *out, bool interval,
+			const char *error)
+{
+	const struct scope sc = common_scope(&h->common, interval);
+	const struct query q = common_query(&h->common, interval, TOP_JSON);
+	const struct model *m = &h->model;
+	struct metric *metrics;
+	struct json j;
+	size_t n;
+
+	if (model_metrics(m, &q, &metrics, &n))
+		return log_err(-ENOMEM, "out of memory");
+	json_init(&j, out, h->common.json);
+	doc_open(&j, hist_opts.name);
+	if (error)
+		doc_error(&j, error);
+	if (interval)
+		json_ku64(&j, "interval", m->ticks);
+	doc_host(&j, m);
+	doc_clock(&j, m, &sc);
+	doc_plan(&j, m, &sc);
+	doc_metrics(&j, m, &sc, metrics, n);
+	doc_lost(&j, m, &sc);
+	doc_counts(&j, m, &sc);
+	doc_self(&j, m, interval ? &h->before : NULL);
+	doc_events(&j, m, &sc);
+	json_close(&j);
+	free(metrics);
+	return json_end(&j);
+}
+
+static int put_text(const struct hist_command *h, FILE *out, bool interval)
+{
+	const struct scope sc = common_scope(&h->common, interval);
+	const struct query q = common_query(&h->common, interval, TOP_TEXT);
+	struct view_hist v = {
+		.model = &h->model,
+		.scope = &sc,
+		.filters = h->common.filters.f,
+		.nfilters = h->common.filters.n,
+		.width = output_width(),
+		.brief = h->shown,
+	};
+	struct metric *metrics;
+	int err = model_metrics(&h->model, &q, &metrics, &v.n);
+
+	if (err)
+		return log_err(err, "out of memory");
+	if (h->shown)
+		fputc('\n', out);
+	v.metrics = metrics;
+	err = view_hist(out, &v);
+	free(metrics);
+	return err ? log_err(err, "out of memory") : 0;
+}
+
+/* Makes a piece of output and writes it. */
+static int show(struct hist_command *h, bool interval, const char *error)
+{
+	FILE *out = output_begin(&h->out);
+	int err, written;
+
+	if (!out)
+		return h->out.err;
+	if (wants_document(h))
+		err = put_document(h, out, interval, error);
+	else
+		err = put_text(h, out, interval);
+	written = output_end(&h->out);
+	h->shown++;
+	return err ? err : written;
+}
+
+static bool by_interval(const struct hist_command *h)
+{
+	return h->common.ndjson || (h->interval_ns && !h->common.json);
+}
+
+static int on_interval(void *ctx, const struct model *m)
+{
+	struct hist_command *h = ctx;
+	int err = by_interval(h) ? show(h, true, NULL) : 0;
+
+	h->before = m->self;
+	return err;
+}
+
+static int take(struct hist_command *h, const struct kd_rec *rec)
+{
+	bool started = h->model.started;
+	int err = model_record(&h->model, rec);
+
+	if (!started) /* the first interval begins with what we had cost until then */
+		h->before = h->model.self;
+	return err;
+}
+
+/* What is still to be shown at the end: all, unless it was shown by interval. */
+static int finish(struct hist_command *h, const char *error)
+{
+	if (by_interval(h) && (h->common.ndjson ? !error : h->shown))
+		return 0;
+	return show(h, false, error);
+}
+
+/* --- from a capture --- */
+
+static int replay_record(void *ctx, const struct kd_rec *rec)
+{
+	struct hist_command *h = ctx;
+
+	return watch_signalled() ? -EINTR : take(h, rec);
+}
+
+/* Of what the capture did not hold, or this program did not take. */
+static void say_what_is_missing(const struct hist_command *h, const struct stream *s)
+{
+	const char *file = h->common.input;
+
+	if (watch_signalled())
+		log_warn("%s: stopped by a signal: the rest of it was not read", file);
+	if (s->bad)
+		log_warn("%s: %llu malformed records are left out", file,
+			 (unsigned long long)s->bad);
+	if (s->unknown)
+		log_warn("%s: %llu records of a newer kdefer are left out", file,
+			 (unsigned long long)s->unknown);
+}
+
+static void say_that_cpu_is_missing(const struct hist_command *h)
+{
+	const struct model *m = &h->model;
+	size_t i;
+
+	if (!(common_query(&h->common, false, 0).by >> KEY_CPU & 1) || !m->nseries)
+		return;
+	for (i = 0; i < m->nseries; i++)
+		if (m->series[i].declared && m->series[i].dim == KD_DIM_CPU)
+			return;
+	log_warn("%s: holds nothing by cpu: it was not recorded with --by cpu", h->common.input);
+}
+
+static int replay(struct hist_command *h)
+{
+	const struct scope sc = common_scope(&h->common, false);
+	struct capture_end end;
+	struct stream s;
+	int err;
+
+	stream_init(&s, replay_record, h);
+	err = capture_read(h->common.input, &s, &end);
+	if (h->out.err)
+		return end_code(h->out.err);
+	if (err && err != -EINTR)
+		return fail(hist_opts.name, wants_document(h), EXIT_FAILED);
+	say_what_is_missing(h, &s);
+	if (scope_measured(&h->model, &sc)) {
+		if (!h->model.ticks)
+			log_warn("%s: holds no whole interval", h->common.input);
+		say_that_cpu_is_missing(h);
+		return end_code(finish(h, NULL));
+	}
+	log_err(-ENODEV, "%s: nothing that was asked for was measured there", h->common.input);
+	finish(h, log_last_error());
+	return EXIT_NOTHING;
+}
+
+/* --- live --- */
+
+/* A capture that fails ends itself, not the measurement; the exit code will tell. */
+static void drop_capture(struct hist_command *h)
+{
+	capture_abandon(h->capture);
+	h->capture = NULL;
+	h->capture_failed = true;
+}
+
+static int sync_capture(struct hist_command *h, const struct kd_rec *rec)
+{
+	uint64_t now;
+
+	if (rec->kind != KD_REC_TICK)
+		return 0;
+	now = ((const struct kd_rec_tick *)rec)->mono_ns;
+	if (now - h->synced_ns < SYNC_NS)
+		return 0;
+	h->synced_ns = now;
+	return capture_flush(h->capture);
+}
+
+static int live_record(void *ctx, const struct kd_rec *rec)
+{
+	struct hist_command *h = ctx;
+
+	if (h->capture && (capture_write(h->capture, rec) || sync_capture(h, rec)))
+		drop_capture(h);
+	return take(h, rec);
+}
+
+static void close_capture(struct hist_command *h)
+{
+	struct capture_writer *w = h->capture;
+
+	h->capture = NULL;
+	if (w && capture_close(w))
+		h->capture_failed = true;
+}
+
+/* That it is alive, to a person who waits for it. */
+static void say_watching(const struct hist_command *h, const struct watch *w)
+{
+	char time[FMT_LEN];
+
+	if (!isatty(STDERR_FILENO) || by_interval(h) || w->command)
+		return;
+	if (w->duration_ns)
+		log_info("watching for %s; Ctrl-C ends it sooner",
+			 fmt_ns(time, sizeof(time), w->duration_ns));
+	else
+		log_info("watching; Ctrl-C ends it and shows what there is");
+}
+
+/* Measures and shows. The session is left open, so that nothing delays what is shown. */
+static int measure(struct hist_command *h, struct stream *s, struct session **session,
+		   struct watch *w)
+{
+	struct session_conf conf;
+	int err;
+
+	common_conf(&h->common, &conf);
+	err = session_open(session, &conf, s);
+	if (!err) {
+		say_watching(h, w);
+		err = watch_run(*session, w);
+	}
+	if (h->out.err) /* what ended the watch: there is nobody to show more to */
+		return h->out.err;
+	if (!err)
+		return finish(h, NULL);
+	finish(h, log_last_error());
+	return err;
+}
+
+static int live(struct hist_command *h, char **command)
+{
+	struct watch w = {
+		.duration_ns = h->duration_ns,
+		.interval_ns = h->interval_ns ? h->interval_ns : TICK_NS,
+		.command = command,
+	};
+	struct session *session = NULL;
+	struct stream s;
+	int err;
+
+	if (h->output && capture_create(&h->capture, h->output, h->force))
+		return fail(hist_opts.name, wants_document(h), EXIT_FAILED);
+	stream_init(&s, live_record, h);
+	err = measure(h, &s, &session, &w);
+	close_capture(h);
+	session_close(session);
+	watch_finish(&w); /* the time may have been up before the command */
+	if (err && err != -EPIPE)
+		return command ? EXIT_UNWATCHED : err == -ENODEV ? EXIT_NOTHING : EXIT_FAILED;
+	if (command)
+		return w.status;
+	return h->capture_failed ? EXIT_FAILED : EXIT_DONE;
+}
+
+/* --- the command --- */
+
+static int check(const struct hist_command *h, const struct opts_rest *rest)
+{
+	const char *live_only = NULL;
+
+	if (common_check(&h->common, hist_opts.name))
+		return -EINVAL;
+	if (!h->common.input)
+		return 0;
+	if (rest->command)
+		live_only = "a COMMAND";
+	else if (h->duration_ns)
+		live_only = "--duration";
+	else if (h->output)
+		live_only = "--output";
+	else if (h->common.sample > 1)
+		live_only = "--sample";
+	if (!live_only)
+		return 0;
+	return log_err(-EINVAL, "%s: --input shows a capture, for which %s means nothing",
+		       hist_opts.name, live_only);
+}
+
+static int hist_run(int argc, char **argv)
+{
+	struct hist_command h = { 0 };
+	bool json = wants_json(argc, argv);
+	struct opts_rest rest;
+	int err, code;
+
+	common_init(&h.common);
+	err = opts_parse(&hist_opts, argc, argv, &h, &rest);
+	if (err > 0)
+		return EXIT_DONE;
+	if (err || check(&h, &rest))
+		return fail(hist_opts.name, json, EXIT_USAGE);
+	err = output_init(&h.out, rest.command && wants_document(&h));
+	if (err)
+		return EXIT_FAILED;
+	model_init(&h.model);
+	h.model.on_interval = on_interval;
+	h.model.ctx = &h;
+	code = h.common.input ? replay(&h) : live(&h, rest.command);
+	model_free(&h.model);
+	return code;
+}
+
+const struct command command_hist = { &hist_opts, hist_run };
