@@ -80,6 +80,19 @@ $(B)/%.skel.h: $(B)/%.bpf.o
 
 -include $(LIB_OBJ:.o=.d) $(TOOL_OBJ:.o=.d)
 
+# Test programs: those of unprivileged groups here, those for guests in tests/vm/build-helpers.
+
+$(B)/tests/unit/%: tests/unit/%.c $(wildcard tests/unit/*.h) $(B)/libkdefer.a $(TOOL_OBJ)
+	$(call say,CC,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) -std=gnu11 $(CPPFLAGS) -Itools $(CFLAGS) $(WARN) $(WERROR) -o $@ $< \
+		$(filter-out %/main.o,$(TOOL_OBJ)) $(B)/libkdefer.a $(LDFLAGS) -lcmocka -lm $(LDLIBS)
+
+$(B)/tests/fields: tests/contract/fields.c $(B)/libkdefer.a
+	$(call say,CC,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) -std=gnu11 $(CPPFLAGS) $(CFLAGS) $(WARN) -o $@ $< $(B)/libkdefer.a $(LDFLAGS) $(LDLIBS)
+
 # --- what it needs ---------------------------------------------------------------------------------
 
 BUILD_PKGS := gcc libc6-dev clang llvm libbpf-dev libelf-dev zlib1g-dev bpftool pkg-config

@@ -65,10 +65,12 @@ static int put_file_header(struct capture_writer *w)
 		.length = htole32(sizeof(h)),
 		.order = BYTE_ORDER_MARK,
 	};
+	int err;
 
 	memcpy(h.magic, FILE_MAGIC, sizeof(h.magic));
 	h.crc = htole32(crc_of(&h, offsetof(struct file_header, crc)));
-	return put(w, &h, sizeof(h));
+	err = write_all(w->fd, &h, sizeof(h));
+	return err ? log_err(err, "%s: cannot write: %s", w->part, strerror(-err)) : 0;
 }
 
 /* A block of what was collected; empty, it is the closing one. */

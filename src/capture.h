@@ -19,7 +19,8 @@
 #include "stream.h"
 
 #define CAPTURE_VERSION 1
-#define CAPTURE_BLOCK_MAX (1u << 20) /* raw and stored bytes of a block: no more is ever allocated */
+/* Raw and stored bytes of a block: no more is ever allocated. */
+#define CAPTURE_BLOCK_MAX (1u << 20)
 
 struct capture_writer;
 
@@ -41,10 +42,10 @@ int capture_close(struct capture_writer *w);
 void capture_abandon(struct capture_writer *w);
 
 struct capture_end {
-	bool closed;      /* the writer ended it properly */
+	bool closed; /* the writer ended it properly */
 	uint64_t blocks;
-	uint64_t bytes;   /* read, up to the last whole block */
-	const char *why;  /* not closed: what was found there, else NULL (a static string) */
+	uint64_t bytes;	 /* read, up to the last whole block */
+	const char *why; /* not closed: what was found there, else NULL (a static string) */
 };
 
 /*

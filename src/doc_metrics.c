@@ -18,7 +18,8 @@ static void put_address(struct json *j, uint64_t address)
 	json_kstr(j, "address", buf);
 }
 
-static void put_keys(struct json *j, const struct keys *k, bool raw_addresses)
+/* `of`: which breakdown the rest is the rest of, since there may be one of each. */
+static void put_keys(struct json *j, const struct keys *k, enum key_name of, bool raw_addresses)
 {
 	bool pretty;
 
@@ -36,8 +37,10 @@ static void put_keys(struct json *j, const struct keys *k, bool raw_addresses)
 		put_address(j, k->address);
 	if (has_key(k, KEY_CPU))
 		json_ku64(j, key_text(KEY_CPU), k->cpu);
-	if (has_key(k, KEY_OTHER))
+	if (has_key(k, KEY_OTHER)) {
 		json_kbool(j, key_text(KEY_OTHER), true);
+		json_kstr(j, "of", key_text(of));
+	}
 	doc_flow_close(j, pretty);
 }
 
@@ -100,7 +103,7 @@ static bool is_exact(const struct model *m, const struct scope *sc, const struct
 }
 
 static void put_metric(struct json *j, const struct model *m, const struct scope *sc,
-		       const struct metric *x)
+		       const struct metric *x, enum key_name of)
 {
 	const struct measure_info *info = measure_info(x->measure);
 	uint64_t count = hist_count(&x->hist);
@@ -108,7 +111,7 @@ static void put_metric(struct json *j, const struct model *m, const struct scope
 	json_open(j, '{');
 	doc_measure(j, x->source, x->measure);
 	json_kstr(j, "unit", info ? unit_name(info->unit) : NULL);
-	put_keys(j, &x->keys, sc->raw_addresses);
+	put_keys(j, &x->keys, of, sc->raw_addresses);
 	if (has_key(&x->keys, KEY_OTHER) && x->keys.others)
 		json_ku64(j, "folded", x->keys.others);
 	json_ku64(j, "count", count);
@@ -126,6 +129,19 @@ static void put_metric(struct json *j, const struct model *m, const struct scope
 	json_close(j);
 }
 
+/* Of which breakdown metrics[i] is the rest: that of the row before; alone, of the main key. */
+static enum key_name rest_of(const struct metric *metrics, size_t i)
+{
+	const struct measure_info *info = measure_info(metrics[i].measure);
+	enum key_name by = KEY_OTHER;
+
+	if (i && metrics[i - 1].measure == metrics[i].measure)
+		by = scope_breakdown(&metrics[i - 1]);
+	if (by == KEY_FLAVOUR || by == KEY_OTHER)
+		key_by_name(info ? info->main_key : "", &by);
+	return by;
+}
+
 void doc_metrics(struct json *j, const struct model *m, const struct scope *sc,
 		 const struct metric *metrics, size_t n)
 {
@@ -134,6 +150,6 @@ void doc_metrics(struct json *j, const struct model *m, const struct scope *sc,
 	json_kopen(j, "metrics", '[');
 	for (i = 0; i < n; i++)
 		if (scope_has_measure(sc, metrics[i].measure))
-			put_metric(j, m, sc, &metrics[i]);
+			put_metric(j, m, sc, &metrics[i], rest_of(metrics, i));
 	json_close(j);
 }

@@ -32,37 +32,21 @@ struct unit {
 };
 
 static const struct unit ns_units[] = {
-	{ " ns", 1, 1000 },
-	{ " us", US_NS, 1000 },
-	{ " ms", MS_NS, 1000 },
-	{ " s", S_NS, 1000 },
-	{ " min", MIN_NS, 1000 },
-	{ " h", HOUR_NS, 1000 },
-	{ " d", DAY_NS, 1000 },
-	{ NULL, 0, 0 },
+	{ " ns", 1, 1000 },	{ " us", US_NS, 1000 },	  { " ms", MS_NS, 1000 },
+	{ " s", S_NS, 1000 },	{ " min", MIN_NS, 1000 }, { " h", HOUR_NS, 1000 },
+	{ " d", DAY_NS, 1000 }, { NULL, 0, 0 },
 };
 
 /* An edge has 7 columns: hence a digit less with the longest unit, and years (2^63 ns: 292). */
 static const struct unit edge_units[] = {
-	{ " ns", 1, 1000 },
-	{ " us", US_NS, 1000 },
-	{ " ms", MS_NS, 1000 },
-	{ " s", S_NS, 1000 },
-	{ " min", MIN_NS, 100 },
-	{ " h", HOUR_NS, 1000 },
-	{ " d", DAY_NS, 1000 },
-	{ " y", YEAR_NS, 1000 },
-	{ NULL, 0, 0 },
+	{ " ns", 1, 1000 },	{ " us", US_NS, 1000 },	 { " ms", MS_NS, 1000 },
+	{ " s", S_NS, 1000 },	{ " min", MIN_NS, 100 }, { " h", HOUR_NS, 1000 },
+	{ " d", DAY_NS, 1000 }, { " y", YEAR_NS, 1000 }, { NULL, 0, 0 },
 };
 
 static const struct unit byte_units[] = {
-	{ " B", 1, 1000 },
-	{ " KiB", KIB, 1000 },
-	{ " MiB", MIB, 1000 },
-	{ " GiB", GIB, 1000 },
-	{ " TiB", TIB, 1000 },
-	{ " PiB", PIB, 1000 },
-	{ NULL, 0, 0 },
+	{ " B", 1, 1000 },     { " KiB", KIB, 1000 }, { " MiB", MIB, 1000 }, { " GiB", GIB, 1000 },
+	{ " TiB", TIB, 1000 }, { " PiB", PIB, 1000 }, { NULL, 0, 0 },
 };
 
 /* Of thousandths, so that rates below 1 keep their digits. */
@@ -148,18 +132,16 @@ char *fmt_rate(char *buf, size_t size, double per_s)
 
 char *fmt_count(char *buf, size_t size, uint64_t n)
 {
-	char digits[24];
+	char digits[24], grouped[32];
 	int len = snprintf(digits, sizeof(digits), "%" PRIu64, n);
-	size_t used = 0;
-	int i;
+	int i, used = 0;
 
-	for (i = 0; i < len && used + 2 < size; i++) {
+	for (i = 0; i < len; i++) {
 		if (i && (len - i) % 3 == 0)
-			buf[used++] = ',';
-		buf[used++] = digits[i];
+			grouped[used++] = ',';
+		grouped[used++] = digits[i];
 	}
-	if (size)
-		buf[used < size ? used : size - 1] = '\0';
+	snprintf(buf, size, "%.*s", used, grouped);
 	return buf;
 }
 
@@ -290,8 +272,9 @@ static const struct range zero_width[] = {
 	{ 0x94d, 0x94d },     { 0xe31, 0xe31 },	    { 0xe34, 0xe3a },	{ 0xe47, 0xe4e },
 	{ 0x1160, 0x11ff },   { 0x1ab0, 0x1ace },   { 0x1dc0, 0x1dff }, { 0x200b, 0x200f },
 	{ 0x202a, 0x202e },   { 0x2060, 0x2064 },   { 0x2066, 0x206f }, { 0x20d0, 0x20f0 },
-	{ 0x302a, 0x302d },   { 0x3099, 0x309a },   { 0xfe00, 0xfe0f }, { 0xfe20, 0xfe2f },
-	{ 0xfeff, 0xfeff },   { 0xe0001, 0xe007f }, { 0xe0100, 0xe01ef },
+	{ 0x302a, 0x302d },   { 0x3099, 0x309a },   { 0xd7b0, 0xd7fb }, { 0xfb1e, 0xfb1e },
+	{ 0xfe00, 0xfe0f },   { 0xfe20, 0xfe2f },   { 0xfeff, 0xfeff }, { 0xfff9, 0xfffb },
+	{ 0xe0001, 0xe007f }, { 0xe0100, 0xe01ef },
 };
 
 static const struct range wide[] = {
@@ -353,7 +336,7 @@ size_t fmt_width(const char *s)
 
 char *fmt_bar(char *buf, size_t size, uint64_t n, uint64_t max, size_t width)
 {
-	size_t filled = 0;
+	size_t filled;
 
 	if (!size)
 		return buf;
@@ -375,8 +358,8 @@ char *fmt_bar(char *buf, size_t size, uint64_t n, uint64_t max, size_t width)
 
 /* Longest first, for fmt_time_arg(); what comes after size 1 is only read. */
 static const struct unit time_args[] = {
-	{ "h", HOUR_NS, 0 }, { "m", MIN_NS, 0 }, { "s", S_NS, 0 },  { "ms", MS_NS, 0 },
-	{ "us", US_NS, 0 },  { "ns", 1, 0 },	 { "", S_NS, 0 },   { "min", MIN_NS, 0 },
+	{ "h", HOUR_NS, 0 }, { "m", MIN_NS, 0 }, { "s", S_NS, 0 }, { "ms", MS_NS, 0 },
+	{ "us", US_NS, 0 },  { "ns", 1, 0 },	 { "", S_NS, 0 },  { "min", MIN_NS, 0 },
 	{ "d", DAY_NS, 0 },  { NULL, 0, 0 },
 };
 

@@ -101,7 +101,7 @@ int hist_quantile(const struct hist *h, double q, uint64_t *value)
 	rank = (uint64_t)(q * (double)n);
 	if ((double)rank < q * (double)n)
 		rank++;
-	v = value_at(h, rank ? rank : 1);
+	v = value_at(h, rank);
 	/* Extremes can be missing (min > max) where the stream brought counts only. */
 	if (h->min <= h->max)
 		v = v < h->min ? h->min : v > h->max ? h->max : v;

@@ -80,8 +80,8 @@ static void put_value(struct json *j, const char *text)
  */
 static bool needs_escape(uint32_t c)
 {
-	return c < 0x20 || c == '"' || c == '\\' || (c >= 0x7f && c < 0xa0) ||
-	       c == 0x2028 || c == 0x2029;
+	return c < 0x20 || c == '"' || c == '\\' || (c >= 0x7f && c < 0xa0) || c == 0x2028 ||
+	       c == 0x2029;
 }
 
 /* Bytes at the start of s that can be written as they are. */

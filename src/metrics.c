@@ -19,7 +19,7 @@ static const enum key_name breakdowns[] = { KEY_FUNC, KEY_MODULE, KEY_CPU, KEY_L
 struct job {
 	const struct model *m;
 	const struct query *q;
-	unsigned int filtered;  /* bits of the keys that filters are on */
+	unsigned int filtered; /* bits of the keys that filters are on */
 	struct metric *out;
 	size_t n;
 	/* One breakdown of one measure: */
@@ -191,7 +191,6 @@ static int add_totals(struct job *j)
 }
 
 /* --- breakdowns --- */
-
 
 /* No key of its own: it belongs to "other". It does have a laziness, though. */
 static bool is_rest(const struct job *j, const struct series *s)

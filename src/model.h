@@ -30,13 +30,13 @@ struct series_hists {
 struct series {
 	uint32_t id;
 	uint8_t source, measure, flavour, dim;
-	bool declared;  /* false: totals came, but not (yet) what they are of; in no metric */
-	bool changed;   /* since the end of the last interval */
+	bool declared;	/* false: totals came, but not (yet) what they are of; in no metric */
+	bool changed;	/* since the end of the last interval */
 	uint32_t flags; /* KD_SERIES_* */
 	uint64_t key[2];
-	char *func;     /* name without the module; NULL where there is none */
-	char *module;   /* NULL: core kernel or none */
-	struct series_hists *hists; /* NULL until the first total comes */
+	char *func;			    /* name without the module; NULL where there is none */
+	char *module;			    /* NULL: core kernel or none */
+	struct series_hists *hists;	    /* NULL until the first total comes */
 	uint32_t next_changed, next_active; /* the model's lists: index + 1, 0 ends */
 };
 
@@ -60,9 +60,10 @@ struct group {
 
 struct plan_row {
 	uint8_t source, measure, flavour;
-	uint8_t state;    /* enum plan_state */
+	uint8_t state; /* enum plan_state */
 	uint32_t meaning;
-	char *backend, *hooks, *reason, *fix; /* "" where there is none; hooks separated by spaces */
+	/* "" where there is none; hooks separated by spaces */
+	char *backend, *hooks, *reason, *fix;
 };
 
 struct fact {
@@ -94,10 +95,10 @@ struct model {
 	} source[KD_SRC_COUNT];
 	struct kd_rec_self self;
 	uint64_t start_ns, from_ns, to_ns; /* CLOCK_MONOTONIC: baseline, interval */
-	uint64_t ticks;                    /* complete ones after the baseline */
-	uint64_t incomplete;               /* ticks that were cut short */
-	uint64_t refused;                  /* records left out because a bound below was reached */
-	bool started;                      /* the baseline was seen */
+	uint64_t ticks;			   /* complete ones after the baseline */
+	uint64_t incomplete;		   /* ticks that were cut short */
+	uint64_t refused;		   /* records left out because a bound below was reached */
+	bool started;			   /* the baseline was seen */
 
 	/* Called at the end of every interval, when interval and run are up to date. May be NULL. */
 	int (*on_interval)(void *ctx, const struct model *m);
@@ -107,9 +108,9 @@ struct model {
 	uint32_t *slots; /* hash of ids: index + 1 in series, 0 = free */
 	size_t nslots;
 	uint64_t seed;
-	uint32_t changed, active; /* lists: changed since, and not empty in, the last interval */
-	struct worst_list orphans; /* worst samples of series not declared yet */
-	struct event *event_buf;   /* events is a window of it */
+	uint32_t changed, active;    /* lists: changed since, and not empty in, the last interval */
+	struct worst_list orphans;   /* worst samples of series not declared yet */
+	struct event *event_buf;     /* events is a window of it */
 	int64_t last_tick, last_end; /* numbers of the newest and the newest complete tick */
 };
 
@@ -122,7 +123,7 @@ int model_record(void *ctx, const struct kd_rec *rec);
 /* Bounds against hostile captures. What goes beyond is left out, counted and said once. */
 #define MODEL_SERIES_MAX (1u << 17)
 #define MODEL_HISTS_MAX (1u << 14) /* series that counted something: 16 KB each */
-#define MODEL_ROWS_MAX 4096        /* plan rows, facts, events kept (oldest events go first) */
+#define MODEL_ROWS_MAX 4096	   /* plan rows, facts, events kept (oldest events go first) */
 
 const char *model_fact(const struct model *m, const char *name); /* NULL when absent */
 uint64_t model_fact_u64(const struct model *m, const char *name, uint64_t absent);
@@ -146,7 +147,7 @@ struct keys {
 	bool lazy;
 	uint32_t cpu;
 	uint64_t address; /* of func, for --raw-addresses */
-	uint64_t others;  /* KEY_OTHER: how many keys were folded into it by --top, 0 = unknown many */
+	uint64_t others;  /* KEY_OTHER: keys folded into it by --top, 0 = unknown many */
 };
 
 struct metric {
@@ -162,9 +163,9 @@ struct filter {
 };
 
 struct query {
-	bool interval;      /* the last interval, else the run */
-	unsigned int by;    /* bits of enum key_name: breakdowns besides the totals; 0 = main keys */
-	size_t top;         /* keys per measure and breakdown, rest folded to "other"; 0 = all */
+	bool interval;	 /* the last interval, else the run */
+	unsigned int by; /* bits of enum key_name: breakdowns besides the totals; 0 = main keys */
+	size_t top;	 /* keys per measure and breakdown, rest folded to "other"; 0 = all */
 	const struct filter *filters;
 	size_t nfilters;
 };

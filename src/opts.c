@@ -16,7 +16,10 @@ struct parser {
 };
 
 static const struct opt help_option = {
-	.name = "help", .letter = 'h', .type = OPT_FLAG, .help = "show this help",
+	.name = "help",
+	.letter = 'h',
+	.type = OPT_FLAG,
+	.help = "show this help",
 };
 
 /* The i-th option of all tables; the last one is --help; NULL past it. */
@@ -173,7 +176,7 @@ static int unknown(struct parser *p, const char *dashes, const char *name, size_
 
 static int ambiguous(struct parser *p, const char *name, size_t len)
 {
-	char list[256] = "";
+	char list[1024] = "";
 	const struct opt *o;
 	size_t i, used = 0;
 

@@ -150,6 +150,8 @@ static int check_hooks(const struct kernel *k, struct plan_entry *e, const struc
 	for (int i = 0; way->hooks[i].program; i++) {
 		const struct plan_hook *h = &way->hooks[i];
 
+		if (h->case_type && !kernel_has_field(k, h->case_type, h->case_field))
+			continue;
 		err = check_hook(k, e, way->backend, h->target);
 		one_of |= h->need == HOOK_ONE_OF;
 		any |= h->need == HOOK_ONE_OF && !err;

@@ -34,6 +34,8 @@ struct plan_hook {
 	const char *target;  /* function or tracepoint; for state: symbol or "" */
 	enum hook_need need;
 	const char *without; /* OPTIONAL: what is then missing, for the reason text */
+	/* A field that shows whether this kernel has the case that the hook serves; NULL: it always has. */
+	const char *case_type, *case_field;
 };
 
 struct plan_field {

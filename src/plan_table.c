@@ -7,15 +7,19 @@
 #include "plan.h"
 
 static const struct plan_hook call_rcu_fentry[] = {
-	{ "kd_enqueue", "rcu_segcblist_enqueue", HOOK_REQUIRED, NULL },
-	{ "kd_dequeue", "rcu_cblist_dequeue", HOOK_REQUIRED, NULL },
-	{ "kd_batch", "rcu_segcblist_extract_done_cbs", HOOK_OPTIONAL, "callbacks of offloaded CPUs" },
-	{ "kd_bypass", "rcu_cblist_enqueue", HOOK_OPTIONAL, "bypassed callbacks of offloaded CPUs" },
-	{ "kd_bypass_flush", "rcu_cblist_flush_enqueue", HOOK_OPTIONAL,
-	  "bypassed callbacks of offloaded CPUs" },
-	{ "kd_lazy_wish", "__call_rcu_common", HOOK_OPTIONAL, "telling lazy callbacks apart" },
-	{ "kd_migrate", "rcutree_migrate_callbacks", HOOK_OPTIONAL,
-	  "following callbacks of a CPU that goes offline" },
+	{ .program = "kd_enqueue", .target = "rcu_segcblist_enqueue", .need = HOOK_REQUIRED },
+	{ .program = "kd_dequeue", .target = "rcu_cblist_dequeue", .need = HOOK_REQUIRED },
+	{ .program = "kd_batch", .target = "rcu_segcblist_extract_done_cbs", .need = HOOK_OPTIONAL,
+	  .without = "callbacks of offloaded CPUs" },
+	{ .program = "kd_bypass", .target = "rcu_cblist_enqueue", .need = HOOK_OPTIONAL,
+	  .without = "bypassed callbacks of offloaded CPUs" },
+	{ .program = "kd_bypass_flush", .target = "rcu_cblist_flush_enqueue", .need = HOOK_OPTIONAL,
+	  .without = "bypassed callbacks of offloaded CPUs" },
+	{ .program = "kd_lazy_wish", .target = "__call_rcu_common", .need = HOOK_OPTIONAL,
+	  .without = "telling lazy callbacks apart",
+	  .case_type = "rcu_data", .case_field = "lazy_len" },
+	{ .program = "kd_migrate", .target = "rcutree_migrate_callbacks", .need = HOOK_OPTIONAL,
+	  .without = "following callbacks of a CPU that goes offline" },
 	{ 0 },
 };
 

@@ -89,7 +89,7 @@ void text_wrap(FILE *out, const char *s, size_t at, size_t indent, size_t width)
 	for (s += strspn(s, " "); *s; s += len, s += strspn(s, " ")) {
 		len = strcspn(s, " ");
 		columns = word_width(s, len);
-		if (at + !first + columns > width && at > indent) {
+		if (at + !first + columns > width && (!first || at > indent)) {
 			put_break(out, indent);
 			at = indent;
 			first = true;

@@ -9,8 +9,6 @@
 #include "text.h"
 #include "view_parts.h"
 
-#define BIT(key) (1u << (key))
-
 /* --- names and values --- */
 
 static bool has_several_flavours(const struct model *m, unsigned int source, unsigned int measure)
@@ -69,7 +67,7 @@ char *view_off(char *buf, size_t size, const struct model *m, const struct plan_
 
 bool view_is_total(const struct metric *x)
 {
-	return !(x->keys.has & ~BIT(KEY_FLAVOUR));
+	return scope_breakdown(x) == KEY_FLAVOUR;
 }
 
 /* --- the table of keys --- */
@@ -80,23 +78,11 @@ static const struct table_column columns[] = {
 };
 #define COLUMNS (sizeof(columns) / sizeof(columns[0])) /* the last one only when asked for */
 
-/* Key that a row was broken down by; KEY_OTHER for the row of the rest. */
-static enum key_name breakdown_of(const struct metric *x)
-{
-	if (x->keys.has & BIT(KEY_OTHER))
-		return KEY_OTHER;
-	if (x->keys.has & BIT(KEY_FUNC))
-		return KEY_FUNC;
-	if (x->keys.has & BIT(KEY_CPU))
-		return KEY_CPU;
-	return x->keys.has & BIT(KEY_LAZY) ? KEY_LAZY : KEY_MODULE;
-}
-
 static char *key_cell(char *buf, size_t size, const struct metric *x)
 {
 	char n[FMT_LEN];
 
-	switch (breakdown_of(x)) {
+	switch (scope_breakdown(x)) {
 	case KEY_OTHER:
 		snprintf(buf, size, x->keys.others ? "other (%s more)" : "other",
 			 fmt_count(n, sizeof(n), x->keys.others));
@@ -202,13 +188,13 @@ static bool in_table(const struct metric *x, const struct metric *total, enum ke
 {
 	if (x->source != total->source || x->measure != total->measure || by == KEY_COUNT)
 		return false;
-	return breakdown_of(x) == by || breakdown_of(x) == KEY_OTHER;
+	return scope_breakdown(x) == by || scope_breakdown(x) == KEY_OTHER;
 }
 
 /* One table: rows from *i on that share their breakdown, and the rest behind them. */
 static int put_table(FILE *out, const struct view_hist *v, size_t *i, const struct metric *total)
 {
-	enum key_name by = breakdown_of(&v->metrics[*i]);
+	enum key_name by = scope_breakdown(&v->metrics[*i]);
 	struct table_column heads[COLUMNS];
 	char title[32];
 	struct table t;
@@ -224,7 +210,7 @@ static int put_table(FILE *out, const struct view_hist *v, size_t *i, const stru
 		if (!in_table(&v->metrics[*i], total, by))
 			break;
 		err = add_row(&t, v, &v->metrics[*i]);
-		if (breakdown_of(&v->metrics[*i]) == KEY_OTHER)
+		if (scope_breakdown(&v->metrics[*i]) == KEY_OTHER)
 			by = KEY_COUNT; /* comes last: nothing more belongs here */
 	}
 	if (!err) {

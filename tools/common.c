@@ -10,7 +10,6 @@
 #include "doc.h"
 #include "format.h"
 #include "log.h"
-#include "output.h"
 
 #define BIT(n) (1u << (n))
 #define NAME_LEN 64 /* longer than any name that is known */
@@ -374,16 +373,18 @@ bool wants_json(int argc, char **argv)
 	return false;
 }
 
-int fail(const char *command, bool json, int code)
+int common_fail(struct output *o, const char *command, bool json, int code)
 {
+	FILE *out = json ? output_begin(o) : NULL;
 	struct json j;
 
-	if (!json)
+	if (!out)
 		return code;
-	json_init(&j, stdout, false);
+	json_init(&j, out, false);
 	doc_open(&j, command);
 	doc_error(&j, log_last_error());
 	json_close(&j);
-	json_end(&j); /* the code is that of the first failure */
+	json_end(&j);
+	output_end(o); /* the code is that of the first failure */
 	return code;
 }

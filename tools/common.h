@@ -13,6 +13,7 @@
 
 #include "model.h"
 #include "opts.h"
+#include "output.h"
 #include "plan.h"
 #include "scope.h"
 #include "session.h"
@@ -70,10 +71,7 @@ void common_conf(const struct common *c, struct session_conf *conf);
 /* Whether the arguments ask for JSON, however wrong they are otherwise. */
 bool wants_json(int argc, char **argv);
 
-/*
- * After a failure that was logged: with JSON wanted, the document that says so on standard output.
- * Returns code.
- */
-int fail(const char *command, bool json, int code);
+/* After a failure that was logged: with JSON wanted, the document that says so. Returns code. */
+int common_fail(struct output *o, const char *command, bool json, int code);
 
 #endif

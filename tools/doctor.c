@@ -44,7 +44,7 @@ static const struct opt *const tables[] = { source_options, doctor_options, NULL
 
 static const struct opts_command doctor_opts = {
 	.name = "doctor",
-	.summary = "Show what can be measured here and how; what not, and what would help.",
+	.summary = "Show what can be measured here, what not, and what would help.",
 	.usage = "[-s SOURCES] [--backends LIST] [--json | --ndjson]",
 	.tables = tables,
 };
@@ -257,14 +257,15 @@ static int doctor_run(int argc, char **argv)
 	int err, code;
 
 	common_init(&d.common);
+	output_init(&d.out);
 	err = opts_parse(&doctor_opts, argc, argv, &d, &rest);
 	if (err > 0)
 		return EXIT_DONE;
-	if (err || common_check(&d.common, doctor_opts.name) || output_init(&d.out, false))
-		return fail(doctor_opts.name, json, EXIT_USAGE);
+	if (err || common_check(&d.common, doctor_opts.name))
+		return common_fail(&d.out, doctor_opts.name, json, EXIT_USAGE);
 	model_init(&d.model);
 	err = examine(&d);
-	code = err ? fail(doctor_opts.name, json, EXIT_FAILED) : show(&d);
+	code = err ? common_fail(&d.out, doctor_opts.name, json, EXIT_FAILED) : show(&d);
 	model_free(&d.model);
 	kernel_free(&d.kernel);
 	return code;

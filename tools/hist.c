@@ -232,7 +232,7 @@ static int replay(struct hist_command *h)
 	if (h->out.err)
 		return end_code(h->out.err);
 	if (err && err != -EINTR)
-		return fail(hist_opts.name, wants_document(h), EXIT_FAILED);
+		return common_fail(&h->out, hist_opts.name, wants_document(h), EXIT_FAILED);
 	say_what_is_missing(h, &s);
 	if (scope_measured(&h->model, &sc)) {
 		if (!h->model.ticks)
@@ -317,7 +317,9 @@ static int measure(struct hist_command *h, struct stream *s, struct session **se
 		return h->out.err;
 	if (!err)
 		return finish(h, NULL);
-	finish(h, log_last_error());
+	/* Text has nothing to say of what did not begin, but for why nothing can be measured. */
+	if (wants_document(h) || h->model.started || err == -ENODEV)
+		finish(h, log_last_error());
 	return err;
 }
 
@@ -333,17 +335,19 @@ static int live(struct hist_command *h, char **command)
 	int err;
 
 	if (h->output && capture_create(&h->capture, h->output, h->force))
-		return fail(hist_opts.name, wants_document(h), EXIT_FAILED);
+		return common_fail(&h->out, hist_opts.name, wants_document(h), EXIT_FAILED);
 	stream_init(&s, live_record, h);
 	err = measure(h, &s, &session, &w);
+	if (s.bad)
+		log_warn("%llu malformed records are left out", (unsigned long long)s.bad);
 	close_capture(h);
 	session_close(session);
 	watch_finish(&w); /* the time may have been up before the command */
 	if (err && err != -EPIPE)
 		return command ? EXIT_UNWATCHED : err == -ENODEV ? EXIT_NOTHING : EXIT_FAILED;
-	if (command)
-		return w.status;
-	return h->capture_failed ? EXIT_FAILED : EXIT_DONE;
+	if (h->capture_failed)
+		return command ? EXIT_UNWATCHED : EXIT_FAILED;
+	return command ? w.status : EXIT_DONE;
 }
 
 /* --- the command --- */
@@ -378,13 +382,13 @@ static int hist_run(int argc, char **argv)
 	int err, code;
 
 	common_init(&h.common);
+	output_init(&h.out);
 	err = opts_parse(&hist_opts, argc, argv, &h, &rest);
 	if (err > 0)
 		return EXIT_DONE;
 	if (err || check(&h, &rest))
-		return fail(hist_opts.name, json, EXIT_USAGE);
-	err = output_init(&h.out, rest.command && wants_document(&h));
-	if (err)
+		return common_fail(&h.out, hist_opts.name, json, EXIT_USAGE);
+	if (rest.command && wants_document(&h) && output_apart(&h.out))
 		return EXIT_FAILED;
 	model_init(&h.model);
 	h.model.on_interval = on_interval;

@@ -90,13 +90,15 @@ static const char *most_like(const char *name)
 static int unknown(const char *name, bool json)
 {
 	const char *like = most_like(name);
+	struct output out;
 
+	output_init(&out);
 	if (like)
 		log_err(0, "no command \"%s\"; did you mean \"%s\"? (kdefer help lists them)", name,
 			like);
 	else
 		log_err(0, "no command \"%s\" (kdefer help lists them)", name);
-	return fail(name, json, EXIT_USAGE);
+	return common_fail(&out, name, json, EXIT_USAGE);
 }
 
 /* --- what the arguments ask for --- */

@@ -19,16 +19,20 @@ static int say_why(int err)
 	return log_err(err, "cannot write to standard output: %s", strerror(-err));
 }
 
-int output_init(struct output *o, bool apart)
+void output_init(struct output *o)
 {
 	memset(o, 0, sizeof(*o));
 	o->fd = STDOUT_FILENO;
-	if (!apart)
-		return 0;
-	o->fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
-	if (o->fd < 0 || dup2(STDERR_FILENO, STDOUT_FILENO) < 0)
+}
+
+int output_apart(struct output *o)
+{
+	int fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+
+	if (fd < 0)
 		return say_why(-errno);
-	return 0;
+	o->fd = fd;
+	return dup2(STDERR_FILENO, STDOUT_FILENO) < 0 ? say_why(-errno) : 0;
 }
 
 FILE *output_begin(struct output *o)

@@ -18,11 +18,12 @@ struct output {
 	int err;     /* first failure; nothing is written after it */
 };
 
+void output_init(struct output *o);
 /*
- * `apart`: a command that we run shares our standard output, where only our JSON may be. Its output
- * then goes to standard error.
+ * Where a command that we run would share our standard output and only our JSON may be there: its
+ * output goes to standard error from now on. 0 or a negative errno (logged).
  */
-int output_init(struct output *o, bool apart);
+int output_apart(struct output *o);
 FILE *output_begin(struct output *o); /* NULL: no memory (logged), or an error before */
 /* 0; -EPIPE without a word when the reader has gone; others are logged. */
 int output_end(struct output *o);

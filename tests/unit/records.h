@@ -15,11 +15,18 @@
 #include "log.h"
 #include "stream.h"
 
-#define HEADER(type, k, i) \
-	{ \
+#define HEADER(type, k, i)                                  \
+	{                                                   \
 		.kind = (k), .len = sizeof(type), .id = (i) \
 	}
 #define UNUSED __attribute__((unused))
+
+/* Any record, for those that are made byte by byte. */
+union record {
+	struct kd_rec rec;
+	uint64_t word[KD_REC_MAX / 8];
+	char byte[KD_REC_MAX];
+};
 
 UNUSED static int put_series(struct stream *s, uint32_t id, uint8_t flavour, uint8_t dim,
 			     uint32_t flags, uint64_t key, const char *name)
@@ -155,9 +162,9 @@ UNUSED static void forget_log(void)
 	log_set_sink(keep_line, NULL);
 }
 
-#define assert_logged(text) \
-	do { \
-		if (!strstr(logged, text)) \
+#define assert_logged(text)                                                       \
+	do {                                                                      \
+		if (!strstr(logged, text))                                        \
 			fail_msg("\"%s\" was not logged, but: %s", text, logged); \
 	} while (0)
 

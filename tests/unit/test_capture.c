@@ -589,6 +589,8 @@ static void test_forged_blocks(void **state)
 	expect_damaged("the file ends inside a block");
 	forge(zeros, sizeof(zeros), CAPTURE_BLOCK_MAX, 0, true); /* a bomb */
 	expect_damaged("a block is damaged");
+	forge(zeros, sizeof(zeros), 0, 0, true); /* one that says so */
+	expect_damaged("a block is damaged");
 	forge("not zlib", 8, 8, 0, false);
 	expect_damaged("a block is damaged");
 	forge(zeros, 64, 0, 0, true); /* records of length 0 */
@@ -689,22 +691,14 @@ static void test_random_damage(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_round_trip),
-		TEST(test_empty_capture),
-		TEST(test_flush_survives),
-		TEST(test_refused_record),
-		TEST(test_existing_file),
-		TEST(test_file_appears_meanwhile),
-		TEST(test_two_writers),
-		TEST(test_bad_places),
-		TEST(test_full_disk),
-		TEST(test_not_captures),
-		TEST(test_every_truncation),
-		TEST(test_every_bit_flip),
-		TEST(test_forged_blocks),
-		TEST(test_plain_header),
-		TEST(test_more_after_the_end),
-		TEST(test_sink_error),
+		TEST(test_round_trip),	       TEST(test_empty_capture),
+		TEST(test_flush_survives),     TEST(test_refused_record),
+		TEST(test_existing_file),      TEST(test_file_appears_meanwhile),
+		TEST(test_two_writers),	       TEST(test_bad_places),
+		TEST(test_full_disk),	       TEST(test_not_captures),
+		TEST(test_every_truncation),   TEST(test_every_bit_flip),
+		TEST(test_forged_blocks),      TEST(test_plain_header),
+		TEST(test_more_after_the_end), TEST(test_sink_error),
 		TEST(test_random_damage),
 	};
 

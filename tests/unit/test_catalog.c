@@ -110,10 +110,8 @@ static void test_units_and_dims(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_sources),
-		cmocka_unit_test(test_flavours),
-		cmocka_unit_test(test_measures),
-		cmocka_unit_test(test_losses_and_counts),
+		cmocka_unit_test(test_sources),	       cmocka_unit_test(test_flavours),
+		cmocka_unit_test(test_measures),       cmocka_unit_test(test_losses_and_counts),
 		cmocka_unit_test(test_units_and_dims),
 	};
 

@@ -1,15 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* test_format.c - the edges of every short form, and hostile strings. */
+#define _XOPEN_SOURCE 700 /* wcwidth() */
 #include <errno.h>
+#include <locale.h>
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <wchar.h>
 
 #include <cmocka.h>
 
@@ -116,8 +120,9 @@ static double read_back(const char *text)
 		const char *name;
 		double ns, below;
 	} units[] = {
-		{ "ns", 1, 1000 },    { "us", 1e3, 1000 }, { "ms", 1e6, 1000 },	 { "s", 1e9, 60 },
-		{ "min", 60e9, 60 },  { "h", 3600e9, 24 }, { "d", 86400e9, 1e6 }, { "y", 31536e12, 1000 },
+		{ "ns", 1, 1000 },     { "us", 1e3, 1000 },	{ "ms", 1e6, 1000 },
+		{ "s", 1e9, 60 },      { "min", 60e9, 60 },	{ "h", 3600e9, 24 },
+		{ "d", 86400e9, 1e6 }, { "y", 31536e12, 1000 },
 	};
 	const char *unit = strchr(text, ' '), *p;
 	int digits = 0, zeros = 0;
@@ -168,10 +173,19 @@ static void ns_is_near_and_never_falls(void **state)
 static void edges(void **state)
 {
 	static const struct u64_case cases[] = {
-		{ 1, "1 ns" },		 { 512, "512 ns" },	    { 1024, "1.02 us" },
-		{ 1ull << 19, "524 us" }, { 1048576, "1.05 ms" },    { 1ull << 30, "1.07 s" },
-		{ 1ull << 35, "34.4 s" }, { 1ull << 36, "1.1 min" }, { 1ull << 37, "2.3 min" },
-		{ 1ull << 41, "37 min" }, { 1ull << 42, "1.22 h" },  { 1ull << 47, "1.63 d" },
+		{ 1, "1 ns" },
+		{ 512, "512 ns" },
+		{ 1024, "1.02 us" },
+		{ 1ull << 19, "524 us" },
+		{ 1048576, "1.05 ms" },
+		{ 1ull << 30, "1.07 s" },
+		{ 1ull << 35, "34.4 s" },
+		{ 1ull << 36, "1.1 min" },
+		{ 1ull << 37, "2.3 min" },
+		{ 1ull << 41, "37 min" },
+		{ 1ull << 42, "1.22 h" },
+		{ 1ull << 47, "1.63 d" },
+		{ 1ull << 57, "4.57 y" },
 		{ 1ull << 63, "292 y" },
 	};
 
@@ -202,9 +216,14 @@ static void edges_differ_and_are_short(void **state)
 static void counts(void **state)
 {
 	static const struct u64_case cases[] = {
-		{ 0, "0" },	      { 7, "7" },		{ 999, "999" },
-		{ 1000, "1,000" },    { 12345, "12,345" },	{ 123456, "123,456" },
-		{ 1234567, "1,234,567" }, { UINT64_MAX, "18,446,744,073,709,551,615" },
+		{ 0, "0" },
+		{ 7, "7" },
+		{ 999, "999" },
+		{ 1000, "1,000" },
+		{ 12345, "12,345" },
+		{ 123456, "123,456" },
+		{ 1234567, "1,234,567" },
+		{ UINT64_MAX, "18,446,744,073,709,551,615" },
 	};
 
 	(void)state;
@@ -240,12 +259,34 @@ static void rates(void **state)
 		double v;
 		const char *text;
 	} cases[] = {
-		{ 0, "0" },	      { -0.0, "0" },	   { 1e-300, "<0.01" },  { 0.0099, "<0.01" },
-		{ 0.01, "0.01" },     { 0.0149, "0.01" },  { 0.25, "0.25" },	 { 1, "1" },
-		{ 9.999, "10" },      { 12.34, "12.3" },   { 850, "850" },	 { 999.4, "999" },
-		{ 999.6, "1k" },      { 12345, "12.3k" },  { 4.56e6, "4.56M" },	 { 7.8e9, "7.8G" },
-		{ 1.5e12, "1.5T" },   { 998e12, "998T" },  { 999e12, ">999T" },	 { 1e300, ">999T" },
-		{ INFINITY, ">999T" }, { -1, "-" },	   { -INFINITY, "-" },	 { NAN, "-" },
+		{ 0, "0" },
+		{ -0.0, "0" },
+		{ 1e-300, "<0.01" },
+		{ 0.0099, "<0.01" },
+		{ 0.01, "0.01" },
+		{ 0.0149, "0.01" },
+		{ 0.25, "0.25" },
+		{ 1, "1" },
+		{ 9.999, "10" },
+		{ 12.34, "12.3" },
+		{ 850, "850" },
+		{ 999.4, "999" },
+		{ 999.6, "1k" },
+		{ 12345, "12.3k" },
+		{ 4.56e6, "4.56M" },
+		{ 999e3, "999k" },
+		{ 999e6, "999M" },
+		{ 999e9, "999G" },
+		{ 1e12, "1T" },
+		{ 7.8e9, "7.8G" },
+		{ 1.5e12, "1.5T" },
+		{ 998e12, "998T" },
+		{ 999e12, ">999T" },
+		{ 1e300, ">999T" },
+		{ INFINITY, ">999T" },
+		{ -1, "-" },
+		{ -INFINITY, "-" },
+		{ NAN, "-" },
 	};
 	char buf[FMT_LEN];
 	size_t i;
@@ -321,29 +362,31 @@ static const struct {
 	{ "a", 1, 'a' },
 	{ "\x7f", 1, 0x7f },
 	{ "", 0, 0 },
-	{ "\x80", 0, 0 },		 /* a continuation alone */
+	{ "\x80", 0, 0 }, /* a continuation alone */
 	{ "\xbf", 0, 0 },
-	{ "\xc0\x80", 0, 0 },		 /* overlong NUL */
+	{ "\xc0\x80", 0, 0 }, /* overlong NUL */
 	{ "\xc1\xbf", 0, 0 },
 	{ "\xc2\x80", 2, 0x80 },
 	{ "\xdf\xbf", 2, 0x7ff },
 	{ "\xdf", 0, 0 },
 	{ "\xdf\x7f", 0, 0 },
 	{ "\xdf\xc0", 0, 0 },
-	{ "\xe0\x9f\xbf", 0, 0 },	 /* overlong */
+	{ "\xe0\x9f\xbf", 0, 0 }, /* overlong */
 	{ "\xe0\xa0\x80", 3, 0x800 },
 	{ "\xed\x9f\xbf", 3, 0xd7ff },
-	{ "\xed\xa0\x80", 0, 0 },	 /* surrogates */
+	{ "\xed\xa0\x80", 0, 0 }, /* surrogates */
 	{ "\xed\xbf\xbf", 0, 0 },
 	{ "\xee\x80\x80", 3, 0xe000 },
 	{ "\xef\xbf\xbf", 3, 0xffff },
 	{ "\xef\xbf", 0, 0 },
 	{ "\xef", 0, 0 },
-	{ "\xef\xbf" "a", 0, 0 },
-	{ "\xf0\x8f\xbf\xbf", 0, 0 },	 /* overlong */
+	{ "\xef\xbf"
+	  "a",
+	  0, 0 },
+	{ "\xf0\x8f\xbf\xbf", 0, 0 }, /* overlong */
 	{ "\xf0\x90\x80\x80", 4, 0x10000 },
 	{ "\xf4\x8f\xbf\xbf", 4, 0x10ffff },
-	{ "\xf4\x90\x80\x80", 0, 0 },	 /* above the last one */
+	{ "\xf4\x90\x80\x80", 0, 0 }, /* above the last one */
 	{ "\xf5\x80\x80\x80", 0, 0 },
 	{ "\xf8\x88\x80\x80\x80", 0, 0 },
 	{ "\xff", 0, 0 },
@@ -409,10 +452,14 @@ static void safe(void **state)
 		{ "\033[2J", "\\x1b[2J" },
 		{ "a\nb\tc\r\001\x7f", "a\\x0ab\\x09c\\x0d\\x01\\x7f" },
 		{ "\\x41", "\\\\x41" },
-		{ "\xc2\x9b" "2J", "\\xc2\\x9b2J" },
+		{ "\xc2\x9b"
+		  "2J",
+		  "\\xc2\\x9b2J" },
 		{ "\xe2\x80\xae", "\\xe2\\x80\\xae" },
 		{ "\xff\xc3\xa9\xc3", "\\xff\xc3\xa9\\xc3" },
-		{ "\xe4\xb8" "b", "\\xe4\\xb8b" },
+		{ "\xe4\xb8"
+		  "b",
+		  "\\xe4\\xb8b" },
 		{ "\xf0\x9f\x98\x80", "\xf0\x9f\x98\x80" },
 		{ "\xf0\x80\x80\x8a", "\\xf0\\x80\\x80\\x8a" },
 	};
@@ -431,8 +478,8 @@ static void safe_cuts_between_characters(void **state)
 {
 	static const char in[] = "a\xc3\xa9\n\xe4\xb8\xad\\\xf0\x9f\x98\x80\xff\xc2\x80z";
 	static const char *const pieces[] = {
-		"a", "\xc3\xa9", "\\x0a", "\xe4\xb8\xad", "\\\\", "\xf0\x9f\x98\x80", "\\xff",
-		"\\xc2\\x80", "z",
+		"a",	 "\xc3\xa9",   "\\x0a", "\xe4\xb8\xad", "\\\\", "\xf0\x9f\x98\x80",
+		"\\xff", "\\xc2\\x80", "z",
 	};
 	char buf[64], expect[64];
 	size_t size, i;
@@ -479,8 +526,8 @@ static void safe_of_random_bytes(void **state)
 static void no_room(void **state)
 {
 	static const format_u64 formats[] = {
-		fmt_ns, fmt_edge_ns, fmt_count, fmt_bytes, fmt_time, fmt_rfc3339, fmt_time_arg,
-		fmt_size_arg,
+		fmt_ns,	  fmt_edge_ns, fmt_count,    fmt_bytes,
+		fmt_time, fmt_rfc3339, fmt_time_arg, fmt_size_arg,
 	};
 	char buf[16];
 	size_t i, size;
@@ -512,21 +559,25 @@ static void widths(void **state)
 		{ "", 0 },
 		{ "abc", 3 },
 		{ "gr\xc3\xbc\xc3\x9f", 4 },
-		{ "\xe4\xb8\xad\xe6\x96\x87", 4 },		   /* CJK */
-		{ "\xed\x95\x9c", 2 },				   /* Hangul */
-		{ "\xe3\x81\x82\xef\xbd\xb1", 3 },		   /* kana, halfwidth kana */
-		{ "\xef\xbc\xa1", 2 },				   /* fullwidth A */
-		{ "\xf0\x9f\x98\x80", 2 },			   /* emoji */
-		{ "\xe2\x9c\x94\xef\xb8\x8f", 1 },		   /* check mark, variation selector */
-		{ "e\xcc\x81", 1 },				   /* e and a combining acute */
-		{ "\xcb\xbf\xcd\xb0", 2 },			   /* U+2FF, U+370: around the block */
-		{ "a\xe2\x80\x8b" "b", 2 },			   /* zero-width space */
-		{ "\xe1\x84\x80\xe1\x85\xa1", 2 },		   /* conjoining Hangul */
-		{ "\xe3\x80\xaa\xe3\x80\xb0", 2 },		   /* combining and wide in one block */
-		{ "\xe2\x96\x88", 1 },				   /* full block */
-		{ "\xf0\xa0\x80\x80\xf0\xbf\xbf\xbd", 4 },	   /* plane 2, last of plane 3 */
-		{ "\xf3\xa0\x87\xaf\xf3\xa0\x87\xb0", 1 },	   /* U+E01EF, U+E01F0 */
-		{ "\xff" "a", 2 },
+		{ "\xe4\xb8\xad\xe6\x96\x87", 4 }, /* CJK */
+		{ "\xed\x95\x9c", 2 },		   /* Hangul */
+		{ "\xe3\x81\x82\xef\xbd\xb1", 3 }, /* kana, halfwidth kana */
+		{ "\xef\xbc\xa1", 2 },		   /* fullwidth A */
+		{ "\xf0\x9f\x98\x80", 2 },	   /* emoji */
+		{ "\xe2\x9c\x94\xef\xb8\x8f", 1 }, /* check mark, variation selector */
+		{ "e\xcc\x81", 1 },		   /* e and a combining acute */
+		{ "\xcb\xbf\xcd\xb0", 2 },	   /* U+2FF, U+370: around the block */
+		{ "a\xe2\x80\x8b"
+		  "b",
+		  2 },					   /* zero-width space */
+		{ "\xe1\x84\x80\xe1\x85\xa1", 2 },	   /* conjoining Hangul */
+		{ "\xe3\x80\xaa\xe3\x80\xb0", 2 },	   /* combining and wide in one block */
+		{ "\xe2\x96\x88", 1 },			   /* full block */
+		{ "\xf0\xa0\x80\x80\xf0\xbf\xbf\xbd", 4 }, /* plane 2, last of plane 3 */
+		{ "\xf3\xa0\x87\xaf\xf3\xa0\x87\xb0", 1 }, /* U+E01EF, U+E01F0 */
+		{ "\xff"
+		  "a",
+		  2 },
 		{ "\\x1b[2J", 7 },
 	};
 	size_t i;
@@ -534,6 +585,46 @@ static void widths(void **state)
 	(void)state;
 	for (i = 0; i < COUNT(cases); i++)
 		assert_int_equal(fmt_width(cases[i].s), cases[i].width);
+}
+
+/* What newer editions of Unicode made wide, or what C libraries see differently. */
+static bool width_is_disputed(uint32_t c)
+{
+	return (c >= 0x2630 && c <= 0x2637) || (c >= 0x268a && c <= 0x268f) ||
+	       (c >= 0x3248 && c <= 0x324f) || (c >= 0x4dc0 && c <= 0x4dff);
+}
+
+/*
+ * Code points whose width has been settled for long. Combining marks of some scripts are left out of
+ * our table on purpose: 1 is right there, as long as it is not 2.
+ */
+static void widths_agree_with_wcwidth(void **state)
+{
+	char in[5];
+	uint32_t c;
+	int want, got, compared = 0;
+
+	(void)state;
+	if (!setlocale(LC_CTYPE, "C.UTF-8")) {
+		print_message("no locale C.UTF-8 here: no wcwidth() to compare with\n");
+		skip();
+	}
+	for (c = 0xa0; c < 0x1f650; c++) {
+		if (c == 0xd800) /* surrogates and private use */
+			c = 0xf900;
+		if (c == 0x10000) /* planes in motion */
+			c = 0x1f300;
+		want = wcwidth((wchar_t)c);
+		if (want < 0 || width_is_disputed(c))
+			continue;
+		encode(in, c);
+		got = (int)fmt_width(in);
+		compared++;
+		if (got != want && !(want == 0 && got == 1 && c >= 0x5c4 && c <= 0xabed))
+			fail_msg("U+%04X: %d columns, not %d", (unsigned int)c, got, want);
+	}
+	setlocale(LC_CTYPE, "C");
+	assert_true(compared > 50000);
 }
 
 static void bars(void **state)
@@ -560,11 +651,17 @@ static void bars(void **state)
 
 	(void)state;
 	for (i = 0; i < COUNT(cases); i++) {
-		assert_ptr_equal(fmt_bar(buf, sizeof(buf), cases[i].n, cases[i].max,
-					 cases[i].width), buf);
+		assert_ptr_equal(
+			fmt_bar(buf, sizeof(buf), cases[i].n, cases[i].max, cases[i].width), buf);
 		assert_string_equal(buf, cases[i].bar);
 	}
 	assert_string_equal(fmt_bar(buf, 4, 1, 2, 10), "@  ");
+	memset(buf, '#', sizeof(buf));
+	assert_string_equal(fmt_bar(buf, 4, 1, 1, 4), "@@@");
+	assert_int_equal(buf[4], '#');
+	assert_string_equal(fmt_bar(buf, 4, 1, 1, 5), "@@@");
+	assert_int_equal(buf[4], '#');
+	assert_int_equal(buf[5], '#');
 	assert_string_equal(fmt_bar(buf, 1, 1, 2, 10), "");
 }
 
@@ -614,6 +711,8 @@ static void parse_time(void **state)
 		{ "0.123456789123456789123456789s", 0, 123456789 },
 		{ "1.1h", 0, 66 * MIN },
 		{ "0.7d", 0, DAY / 10 * 7 },
+		{ "1.45ns", 0, 1 },
+		{ "1.5ns", 0, 2 },
 		{ "18446744073.709551615s", 0, UINT64_MAX },
 		{ "18446744073709551615ns", 0, UINT64_MAX },
 		{ "18446744073709551616ns", -ERANGE, 0 },
@@ -646,6 +745,26 @@ static void parse_time(void **state)
 
 	(void)state;
 	check_parse(fmt_parse_time, cases, COUNT(cases));
+}
+
+/* More digits than a double can count to. */
+static void parse_time_with_many_digits(void **state)
+{
+	char text[503] = "";
+	uint64_t v = 0;
+
+	(void)state;
+	memset(text, '9', 500);
+	text[1] = '.';
+	assert_int_equal(fmt_parse_time(text, &v), 0);
+	assert_int_equal(v, 10 * S);
+	memset(text + 2, '0', 498);
+	assert_int_equal(fmt_parse_time(text, &v), 0);
+	assert_int_equal(v, 9 * S);
+	memset(text, '9', 500);
+	assert_int_equal(fmt_parse_time(text, &v), -ERANGE);
+	text[500] = '.';
+	assert_int_equal(fmt_parse_time(text, &v), -EINVAL);
 }
 
 static void parse_size(void **state)
@@ -683,13 +802,26 @@ static void parse_size(void **state)
 static void args(void **state)
 {
 	static const struct u64_case time_cases[] = {
-		{ 0, "0" },	       { 1, "1ns" },	 { 1500, "1500ns" }, { 2000, "2us" },
-		{ 100000000, "100ms" }, { S, "1s" },	 { 90 * S, "90s" },  { 2 * MIN, "2m" },
-		{ HOUR, "1h" },	       { DAY, "24h" },	 { UINT64_MAX, "18446744073709551615ns" },
+		{ 0, "0" },
+		{ 1, "1ns" },
+		{ 1500, "1500ns" },
+		{ 2000, "2us" },
+		{ 100000000, "100ms" },
+		{ S, "1s" },
+		{ 90 * S, "90s" },
+		{ 2 * MIN, "2m" },
+		{ HOUR, "1h" },
+		{ DAY, "24h" },
+		{ UINT64_MAX, "18446744073709551615ns" },
 	};
 	static const struct u64_case size_cases[] = {
-		{ 0, "0" },	       { 1, "1" },	    { 1000, "1000" }, { 4096, "4k" },
-		{ 64ull << 20, "64M" }, { 3ull << 29, "1536M" }, { 1ull << 30, "1G" },
+		{ 0, "0" },
+		{ 1, "1" },
+		{ 1000, "1000" },
+		{ 4096, "4k" },
+		{ 64ull << 20, "64M" },
+		{ 3ull << 29, "1536M" },
+		{ 1ull << 30, "1G" },
 		{ 5ull << 40, "5T" },
 	};
 
@@ -737,8 +869,10 @@ int main(void)
 		cmocka_unit_test(safe_of_random_bytes),
 		cmocka_unit_test(no_room),
 		cmocka_unit_test(widths),
+		cmocka_unit_test(widths_agree_with_wcwidth),
 		cmocka_unit_test(bars),
 		cmocka_unit_test(parse_time),
+		cmocka_unit_test(parse_time_with_many_digits),
 		cmocka_unit_test(parse_size),
 		cmocka_unit_test(args),
 		cmocka_unit_test(args_read_back),

@@ -80,8 +80,9 @@ static void known_buckets(void **state)
 		uint64_t value;
 		unsigned int bucket;
 	} cases[] = {
-		{ 0, 0 }, { 1, 1 }, { 7, 7 }, { 8, 8 }, { 15, 15 }, { 16, 16 }, { 17, 16 }, { 18, 17 },
-		{ 31, 23 }, { 32, 24 }, { 35, 24 }, { 36, 25 }, { 1000, 63 }, { 1024, 64 },
+		{ 0, 0 },   { 1, 1 },	{ 7, 7 },     { 8, 8 },	    { 15, 15 },
+		{ 16, 16 }, { 17, 16 }, { 18, 17 },   { 31, 23 },   { 32, 24 },
+		{ 35, 24 }, { 36, 25 }, { 1000, 63 }, { 1024, 64 },
 	};
 	size_t i;
 
@@ -195,8 +196,8 @@ static uint64_t exponential(void)
 
 static uint64_t bimodal(void)
 {
-	return next_random() % 10 ? 2000 + next_random() % 1000 :
-				    25000000 + next_random() % 9000000;
+	return next_random() % 10 ? 2000 + next_random() % 1000
+				  : 25000000 + next_random() % 9000000;
 }
 
 static uint64_t constant(void)
@@ -250,7 +251,9 @@ static void within_a_sixteenth(uint64_t got, uint64_t truth)
 
 static void quantiles_are_within_a_sixteenth(void **state)
 {
-	static const double shares[] = { 0.001, 0.01, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99, 0.999 };
+	static const double shares[] = {
+		0.001, 0.01, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99, 0.999
+	};
 	static uint64_t sorted[SAMPLES];
 	struct hist h;
 	size_t d, i;
@@ -355,8 +358,8 @@ static void too_few_samples_tell_nothing(void **state)
 		double q;
 		uint64_t enough;
 	} cases[] = {
-		{ 0.5, 20 }, { 0.75, 40 }, { 0.9, 100 }, { 0.99, 1000 }, { 0.999, 10000 },
-		{ 0.9999, 100000 }, { 0.001, 11 },
+		{ 0.5, 20 },	  { 0.75, 40 },	      { 0.9, 100 },  { 0.99, 1000 },
+		{ 0.999, 10000 }, { 0.9999, 100000 }, { 0.001, 11 },
 	};
 	struct hist h;
 	size_t i;
@@ -421,8 +424,12 @@ static void fold_edges(void **state)
 		uint64_t value;
 		unsigned int row;
 	} cases[] = {
-		{ 0, 0 }, { 1, 0 }, { 2, 1 }, { 3, 1 }, { 4, 2 }, { 7, 2 }, { 8, 3 }, { 15, 3 },
-		{ 16, 4 }, { (1ull << 63) - 1, 62 }, { 1ull << 63, 63 }, { UINT64_MAX, 63 },
+		{ 0, 0 },	    { 1, 0 },
+		{ 2, 1 },	    { 3, 1 },
+		{ 4, 2 },	    { 7, 2 },
+		{ 8, 3 },	    { 15, 3 },
+		{ 16, 4 },	    { (1ull << 63) - 1, 62 },
+		{ 1ull << 63, 63 }, { UINT64_MAX, 63 },
 	};
 	uint64_t rows[HIST_POW2_ROWS];
 	struct hist h;

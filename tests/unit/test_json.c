@@ -84,8 +84,9 @@ static void compact(void **state)
 	(void)state;
 	doc_begin(&d, false);
 	fill_sample(&d.j);
-	doc_is(&d, "{\"s\":\"text\",\"none\":null,\"n\":7,\"d\":0.5,\"yes\":true,\"no\":false,"
-		   "\"nil\":null,\"list\":[1,-2,{},[],[null,true,\"x\",null]],\"last\":{\"in\":1}}\n");
+	doc_is(&d,
+	       "{\"s\":\"text\",\"none\":null,\"n\":7,\"d\":0.5,\"yes\":true,\"no\":false,"
+	       "\"nil\":null,\"list\":[1,-2,{},[],[null,true,\"x\",null]],\"last\":{\"in\":1}}\n");
 }
 
 static void pretty(void **state)
@@ -139,11 +140,21 @@ static void doubles_are_short_and_exact(void **state)
 		double v;
 		const char *text;
 	} cases[] = {
-		{ 0, "0" },	    { -0.0, "-0" },    { 1, "1" },	   { 0.1, "0.1" },
-		{ -2.5, "-2.5" },   { 1e20, "1e+20" }, { 1e300, "1e+300" }, { 5e-324, "4.94065645841247e-324" },
-		{ 1.0 / 3, "0.3333333333333333" },     { 0.1 + 0.2, "0.30000000000000004" },
-		{ 123456789, "123456789" },	       { 1.7976931348623157e308, "1.7976931348623157e+308" },
-		{ NAN, "null" },    { INFINITY, "null" }, { -INFINITY, "null" },
+		{ 0, "0" },
+		{ -0.0, "-0" },
+		{ 1, "1" },
+		{ 0.1, "0.1" },
+		{ -2.5, "-2.5" },
+		{ 1e20, "1e+20" },
+		{ 1e300, "1e+300" },
+		{ 5e-324, "4.94065645841247e-324" },
+		{ 1.0 / 3, "0.3333333333333333" },
+		{ 0.1 + 0.2, "0.30000000000000004" },
+		{ 123456789, "123456789" },
+		{ 1.7976931348623157e308, "1.7976931348623157e+308" },
+		{ NAN, "null" },
+		{ INFINITY, "null" },
+		{ -INFINITY, "null" },
 	};
 	char expect[64];
 	struct doc d;
@@ -158,53 +169,68 @@ static void doubles_are_short_and_exact(void **state)
 	}
 }
 
-/* --- a locale of our own making: no host need have one with a comma --- */
+/* --- locales of our own making: no host need have one with a comma --- */
 
-static char *make_locale(char *dir)
+static bool set_locale(const char *dir, const char *name)
 {
 	char command[512];
 
-	snprintf(command, sizeof(command),
-		 "localedef -i de_DE -f UTF-8 %s/de_DE.UTF-8 >/dev/null 2>&1", dir);
+	snprintf(command, sizeof(command), "localedef -i %s -f UTF-8 %s/%s.UTF-8 >%s/log 2>&1",
+		 name, dir, name, dir);
 	if (system(command))
-		return NULL;
+		return false;
 	setenv("LOCPATH", dir, 1);
-	return setlocale(LC_NUMERIC, "de_DE.UTF-8");
+	snprintf(command, sizeof(command), "%s.UTF-8", name);
+	return setlocale(LC_NUMERIC, command);
 }
 
-static void drop_dir(const char *dir)
+static void drop_locales(const char *dir)
 {
 	char command[512];
 
+	setlocale(LC_NUMERIC, "C");
+	unsetenv("LOCPATH");
 	snprintf(command, sizeof(command), "rm -rf %s", dir);
 	assert_int_equal(system(command), 0);
 }
 
-static void doubles_ignore_the_locale(void **state)
+/* With the decimal point of that locale, of one byte or more; skips where there is no such locale. */
+static void doubles_in_locale(const char *name, const char *half)
 {
-	char dir[] = "/tmp/kdefer-locale-XXXXXX", comma[16] = "";
+	char dir[] = "/tmp/kdefer-locale-XXXXXX", point[16] = "";
 	struct doc d;
 
-	(void)state;
 	assert_non_null(mkdtemp(dir));
-	if (!make_locale(dir)) {
-		drop_dir(dir);
-		print_message("no localedef here, or no de_DE: cannot try a decimal comma\n");
+	if (!set_locale(dir, name)) {
+		drop_locales(dir);
+		print_message("no localedef here, or no %s: cannot try its decimal point\n", name);
 		skip();
 	}
-	snprintf(comma, sizeof(comma), "%.1f", 0.5);
+	snprintf(point, sizeof(point), "%.1f", 0.5);
 	doc_begin(&d, false);
 	json_open(&d.j, '[');
 	json_double(&d.j, 0.5);
 	json_double(&d.j, -1234.25);
 	json_double(&d.j, 1.5e-9);
+	json_double(&d.j, 1.0 / 3);
 	json_double(&d.j, 3);
 	json_close(&d.j);
-	setlocale(LC_NUMERIC, "C");
-	unsetenv("LOCPATH");
-	drop_dir(dir);
-	assert_string_equal(comma, "0,5"); /* else nothing was tried */
-	doc_is(&d, "[0.5,-1234.25,1.5e-09,3]\n");
+	drop_locales(dir);
+	assert_string_equal(point, half); /* else nothing was tried */
+	doc_is(&d, "[0.5,-1234.25,1.5e-09,0.3333333333333333,3]\n");
+}
+
+static void doubles_with_a_decimal_comma(void **state)
+{
+	(void)state;
+	doubles_in_locale("de_DE", "0,5");
+}
+
+static void doubles_with_a_point_of_two_bytes(void **state)
+{
+	(void)state;
+	doubles_in_locale("ps_AF", "0\xd9\xab"
+				   "5");
 }
 
 /* --- strings --- */
@@ -222,7 +248,9 @@ static void strings_are_escaped(void **state)
 		{ "\xe2\x80\xa8\xe2\x80\xa9\xe2\x80\xa7", "\\u2028\\u2029\xe2\x80\xa7" },
 		{ "gr\xc3\xbc\xc3\x9f \xe4\xb8\xad \xf0\x9f\x98\x80",
 		  "gr\xc3\xbc\xc3\x9f \xe4\xb8\xad \xf0\x9f\x98\x80" },
-		{ "\xff" "a\xfe", "\\ufffda\\ufffd" },
+		{ "\xff"
+		  "a\xfe",
+		  "\\ufffda\\ufffd" },
 		{ "\xc3", "\\ufffd" },
 		{ "\xe4\xb8", "\\ufffd\\ufffd" },
 		{ "\xc0\xaf", "\\ufffd\\ufffd" },
@@ -361,10 +389,23 @@ static void too_deep_with_keys(struct json *j)
 }
 
 static void (*const misuses[])(struct json *) = {
-	value_without_key, string_without_key, second_value_for_a_key, open_without_key,
-	close_of_nothing, close_after_the_end, close_after_key, key_in_array, key_outside,
-	two_keys, no_key, unknown_bracket, closing_bracket, second_document, second_array,
-	too_deep, too_deep_with_keys,
+	value_without_key,
+	string_without_key,
+	second_value_for_a_key,
+	open_without_key,
+	close_of_nothing,
+	close_after_the_end,
+	close_after_key,
+	key_in_array,
+	key_outside,
+	two_keys,
+	no_key,
+	unknown_bracket,
+	closing_bracket,
+	second_document,
+	second_array,
+	too_deep,
+	too_deep_with_keys,
 };
 
 static void use_everything(struct json *j)
@@ -530,8 +571,8 @@ static void python_reads_what_was_meant(void **state)
 		"for x in d[\"doubles\"]: print(x == 0.1, x == 1/3, x == 5e-324, x is None)\n"
 		"print(list(d), d[\"nested\"])\n";
 	static const char *const strings[] = {
-		"", "plain", "\"\\/\b\f\n\r\t\001", "\x7f\xc2\x85", "\xe2\x80\xa8", "\xff", "\xed\xa0\x80!",
-		"\xf0\x9f\x98\x80",
+		"",	"plain",	 "\"\\/\b\f\n\r\t\001", "\x7f\xc2\x85", "\xe2\x80\xa8",
+		"\xff", "\xed\xa0\x80!", "\xf0\x9f\x98\x80",
 	};
 	char path[] = "/tmp/kdefer-json-XXXXXX", answer[4096];
 	FILE *out;
@@ -569,13 +610,12 @@ static void python_reads_what_was_meant(void **state)
 	run_python(script, path, answer, sizeof(answer));
 	unlink(path);
 	assert_int_equal(err, 0);
-	assert_string_equal(answer,
-			    "\n706c61696e\n225c2f080c0a0d0901\n7fc285\ne280a8\nefbfbd\n"
-			    "efbfbdefbfbdefbfbd21\nf09f9880\n"
-			    "int 18446744073709551615\nint -9223372036854775808\n"
-			    "True False False False\nFalse True False False\n"
-			    "False False True False\nFalse False False True\n"
-			    "['strings', 'integers', 'doubles', 'nested'] {'\"\\n': []}\n");
+	assert_string_equal(answer, "\n706c61696e\n225c2f080c0a0d0901\n7fc285\ne280a8\nefbfbd\n"
+				    "efbfbdefbfbdefbfbd21\nf09f9880\n"
+				    "int 18446744073709551615\nint -9223372036854775808\n"
+				    "True False False False\nFalse True False False\n"
+				    "False False True False\nFalse False False True\n"
+				    "['strings', 'integers', 'doubles', 'nested'] {'\"\\n': []}\n");
 }
 
 static unsigned int next_random(void)
@@ -599,15 +639,34 @@ static void random_call(struct json *j)
 	bytes[next_random() % sizeof(bytes)] = '\0';
 	bytes[sizeof(bytes) - 1] = '\0';
 	switch (next_random() % 10) {
-	case 0: json_open(j, '{'); break;
-	case 1: json_open(j, '['); break;
-	case 2: case 3: json_close(j); break;
-	case 4: json_key(j, bytes); break;
-	case 5: json_str(j, bytes); break;
-	case 6: json_ku64(j, bytes, next_random()); break;
-	case 7: json_kopen(j, bytes, next_random() & 1 ? '{' : '['); break;
-	case 8: json_double(j, (double)next_random() / 1e3); break;
-	case 9: json_kstr(j, bytes, bytes); break;
+	case 0:
+		json_open(j, '{');
+		break;
+	case 1:
+		json_open(j, '[');
+		break;
+	case 2:
+	case 3:
+		json_close(j);
+		break;
+	case 4:
+		json_key(j, bytes);
+		break;
+	case 5:
+		json_str(j, bytes);
+		break;
+	case 6:
+		json_ku64(j, bytes, next_random());
+		break;
+	case 7:
+		json_kopen(j, bytes, next_random() & 1 ? '{' : '[');
+		break;
+	case 8:
+		json_double(j, (double)next_random() / 1e3);
+		break;
+	case 9:
+		json_kstr(j, bytes, bytes);
+		break;
 	}
 }
 
@@ -660,7 +719,8 @@ int main(void)
 		cmocka_unit_test(scalars_are_documents),
 		cmocka_unit_test(integers_are_exact),
 		cmocka_unit_test(doubles_are_short_and_exact),
-		cmocka_unit_test(doubles_ignore_the_locale),
+		cmocka_unit_test(doubles_with_a_decimal_comma),
+		cmocka_unit_test(doubles_with_a_point_of_two_bytes),
 		cmocka_unit_test(strings_are_escaped),
 		cmocka_unit_test(misuse_stops_the_writer),
 		cmocka_unit_test(unfinished),

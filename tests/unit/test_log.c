@@ -121,25 +121,33 @@ static void hostile_bytes_are_escaped(void **state)
 		{ "back\\slash", "back\\slash" }, /* may come from fmt_safe() */
 		{ "gr\xc3\xbc\xc3\x9f \xe4\xb8\xad \xf0\x9f\x98\x80",
 		  "gr\xc3\xbc\xc3\x9f \xe4\xb8\xad \xf0\x9f\x98\x80" },
-		{ "\xc2\x9b" "2J", "\\xc2\\x9b2J" },     /* C1: CSI */
+		{ "\xc2\x9b"
+		  "2J",
+		  "\\xc2\\x9b2J" }, /* C1: CSI */
 		{ "\xc2\xa0", "\xc2\xa0" },
-		{ "\x9b" "2J", "\\x9b2J" },
-		{ "\xc3", "\\xc3" },                     /* cut short */
-		{ "\xc3\xc0", "\\xc3\\xc0" },            /* no continuation */
+		{ "\x9b"
+		  "2J",
+		  "\\x9b2J" },
+		{ "\xc3", "\\xc3" },	      /* cut short */
+		{ "\xc3\xc0", "\\xc3\\xc0" }, /* no continuation */
 		{ "\xe4\xb8", "\\xe4\\xb8" },
 		{ "\xf0\x9f\x98", "\\xf0\\x9f\\x98" },
-		{ "\xe4\xb8" "a", "\\xe4\\xb8a" },
-		{ "\xf0\x9f\x98" "a", "\\xf0\\x9f\\x98a" },
-		{ "\xc0\x8a", "\\xc0\\x8a" },            /* overlong newline */
+		{ "\xe4\xb8"
+		  "a",
+		  "\\xe4\\xb8a" },
+		{ "\xf0\x9f\x98"
+		  "a",
+		  "\\xf0\\x9f\\x98a" },
+		{ "\xc0\x8a", "\\xc0\\x8a" }, /* overlong newline */
 		{ "\xe0\x80\x8a", "\\xe0\\x80\\x8a" },
 		{ "\xf0\x80\x80\x8a", "\\xf0\\x80\\x80\\x8a" },
-		{ "\xed\xa0\x80", "\\xed\\xa0\\x80" },   /* surrogate */
+		{ "\xed\xa0\x80", "\\xed\\xa0\\x80" }, /* surrogate */
 		{ "\xed\x9f\xbf", "\xed\x9f\xbf" },
 		{ "\xf4\x90\x80\x80", "\\xf4\\x90\\x80\\x80" }, /* above U+10FFFF */
 		{ "\xf4\x8f\xbf\xbf", "\xf4\x8f\xbf\xbf" },
 		{ "\xf5\x80\x80\x80", "\\xf5\\x80\\x80\\x80" },
-		{ "\xe2\x80\xa8", "\\xe2\\x80\\xa8" },   /* line separator */
-		{ "\xe2\x80\xae", "\\xe2\\x80\\xae" },   /* right-to-left override */
+		{ "\xe2\x80\xa8", "\\xe2\\x80\\xa8" }, /* line separator */
+		{ "\xe2\x80\xae", "\\xe2\\x80\\xae" }, /* right-to-left override */
 		{ "\xe2\x80\xa7\xe2\x80\xaf", "\xe2\x80\xa7\xe2\x80\xaf" },
 		{ "\xe2\x81\xa6\xe2\x81\xa9", "\\xe2\\x81\\xa6\\xe2\\x81\\xa9" },
 		{ "\xe2\x81\xa5\xe2\x81\xaa", "\xe2\x81\xa5\xe2\x81\xaa" },
@@ -262,8 +270,8 @@ static void what_printf_refuses(void **state)
 	struct heard *h = *state;
 
 	log_info("cannot show \a%ls", bad);
-	assert_string_equal(h->last, "cannot show \\x07%ls");
-	log_info("%s", ""); /* is no failure */
+	assert_string_equal(h->last, "cannot show \\x07%ls...");
+	log_info("%s", ""); /* is no refusal */
 	assert_string_equal(h->last, "");
 }
 

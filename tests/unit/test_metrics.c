@@ -206,10 +206,15 @@ static void test_plan_rows_without_samples(void **state)
 	assert_null(out[0].keys.flavour);
 	expect_total(1, KD_FL_RCU, 0);
 	expect_total(2, KD_FL_TASKS, 0);
+	put_bucket(&s, 9, 3, 100); /* not declared: of no measure, with or without flavour */
+	put_tick(&s, 1, 1);
+	ask((struct query){ 0 });
+	assert_int_equal(n, 3);
+	expect(0, 0, KD_FL_NONE, 0);
 	assert_true(out[1].hist.min == UINT64_MAX && out[1].hist.max == 0);
 	assert_null(out[1].worst);
 	add(1, KD_FL_RCU, KD_DIM_MAIN, 0, 1, "f", 2);
-	put_tick(&s, 1, 1);
+	put_tick(&s, 2, 1);
 	ask((struct query){ 0 });
 	assert_int_equal(n, 4);
 	expect_total(1, KD_FL_RCU, 2);
@@ -245,6 +250,10 @@ static void test_filters(void **state)
 	assert_int_equal(n, 2);
 	expect_total(0, KD_FL_SRCU, 7);
 	expect_func(1, KD_FL_SRCU, "free_a", NULL, 7);
+
+	ask_filtered(BIT(KEY_FUNC), KEY_FUNC, "*", 0, NULL); /* the rest has no function */
+	assert_int_equal(n, 5);
+	expect_total(0, KD_FL_RCU, 45);
 
 	ask_filtered(0, KEY_FUNC, "free_[bc]", 0, NULL);
 	assert_int_equal(n, 4);
@@ -324,6 +333,15 @@ static void test_top(void **state)
 	ask((struct query){ .by = BIT(KEY_CPU), .top = 3 });
 	assert_int_equal(n, 5); /* all are there: nothing is left for "other" */
 	expect_cpu(4, KD_FL_SRCU, 2, 7);
+
+	add(20, KD_FL_TASKS, KD_DIM_CPU, 0, 10, "", 7); /* ties by number, then by flavour */
+	add(21, KD_FL_TASKS, KD_DIM_CPU, 0, 2, "", 7);
+	put_tick(&s, 2, 1);
+	ask((struct query){ .by = BIT(KEY_CPU) });
+	assert_int_equal(n, 8);
+	expect_cpu(5, KD_FL_SRCU, 2, 7);
+	expect_cpu(6, KD_FL_TASKS, 2, 7);
+	expect_cpu(7, KD_FL_TASKS, 10, 7);
 }
 
 static void test_names(void **state)

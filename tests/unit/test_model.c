@@ -194,8 +194,17 @@ static void test_lost_extremes(void **state)
 	assert_int_equal(hists(1)->interval.min, 3);
 	assert_int_equal(hists(1)->interval.max, hist_high(b) - 1);
 
-	put_bucket(&s, 1, last, 1);
+	put_bucket(&s, 1, 3, 2); /* min > max, whatever they are, is no extreme */
+	put_bucket(&s, 1, b, 4);
+	put_stat(&s, 1, 4000, 3, 1000);
+	put_stat(&s, 1, 4000, 2, 1);
+	put_stat(&s, 1, 4000, 5000, 4000);
 	put_tick(&s, 3, 1);
+	assert_int_equal(hists(1)->interval.min, 3);
+	assert_int_equal(hists(1)->interval.max, 1000);
+
+	put_bucket(&s, 1, last, 1);
+	put_tick(&s, 4, 1);
 	assert_true(hists(1)->interval.min == hist_low(last));
 	assert_true(hists(1)->interval.max == UINT64_MAX);
 	assert_int_equal(hists(1)->run.min, 3);
@@ -870,8 +879,8 @@ static void test_random_streams(void **state)
 /* Any valid record whatever, in any order: the model keeps its promises to views. */
 static void test_random_records(void **state)
 {
-	uint64_t seed = 5, buf[KD_REC_MAX / 8];
-	struct kd_rec *rec = (void *)buf;
+	union record buf;
+	uint64_t seed = 5;
 	static const uint16_t kinds[] = { 1, 2, 3, 4, 5, 6, 7, 64, 65, 66, 67 };
 	size_t i, n;
 	int round;
@@ -880,16 +889,16 @@ static void test_random_records(void **state)
 	for (round = 0; round < 200000; round++) {
 		n = 4 + below(&seed, 40);
 		for (i = 0; i < n; i++)
-			buf[i] = below(&seed, 2) ? below(&seed, 3)
-						 : next_random(&seed) >> below(&seed, 64);
-		rec->kind = kinds[below(&seed, COUNT(kinds))];
-		rec->len = (uint16_t)(8 * n);
-		rec->id = (uint32_t)below(&seed, 50);
-		if (rec->kind == KD_REC_SERIES)
-			memset((char *)buf + 288 - 8, 0, 8);
-		if (rec->kind >= KD_REC_HOST)
-			buf[n - 1] = 0;
-		assert_int_equal(stream_record(&s, buf, 8 * n), 0);
+			buf.word[i] = below(&seed, 2) ? below(&seed, 3)
+						      : next_random(&seed) >> below(&seed, 64);
+		buf.rec.kind = kinds[below(&seed, COUNT(kinds))];
+		buf.rec.len = (uint16_t)(8 * n);
+		buf.rec.id = (uint32_t)below(&seed, 50);
+		if (buf.rec.kind == KD_REC_SERIES)
+			memset(buf.byte + 288 - 8, 0, 8);
+		if (buf.rec.kind >= KD_REC_HOST)
+			buf.word[n - 1] = 0;
+		assert_int_equal(stream_record(&s, &buf, 8 * n), 0);
 	}
 	assert_true(s.records > 50000);
 	assert_true(m.nseries <= 50 && m.ngroups <= KD_FL_COUNT * KD_SRC_COUNT * KD_M_COUNT);

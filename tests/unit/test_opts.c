@@ -76,12 +76,19 @@ static const struct opt own_options[] = {
 static const struct opt *const tables[] = { output_options, own_options, NULL };
 
 static const struct opts_command runs = {
-	.name = "hist", .summary = "Show how long work waits.", .usage = "[-i TIME] [-- COMMAND ...]",
-	.tables = tables, .takes_command = true, .max_args = 2,
+	.name = "hist",
+	.summary = "Show how long work waits.",
+	.usage = "[-i TIME] [-- COMMAND ...]",
+	.tables = tables,
+	.takes_command = true,
+	.max_args = 2,
 };
 
 static const struct opts_command looks = {
-	.name = "lists", .summary = "Show what waits.", .usage = "", .tables = tables,
+	.name = "lists",
+	.summary = "Show what waits.",
+	.usage = "",
+	.tables = tables,
 };
 
 /* --- what was said --- */
@@ -154,8 +161,10 @@ static void nothing(void **state)
 	accepted(parse_words(&runs, (const char *const[]){ NULL }));
 	assert_memory_equal(&set, &zero, sizeof(set));
 	assert_int_equal(rest.nargs, 0);
+	assert_ptr_equal(rest.args, argv + 1);
 	assert_null(rest.args[0]);
 	assert_null(rest.command);
+	assert_ptr_equal(argv[0], store[0]);
 }
 
 static void defaults_stay(void **state)
@@ -212,8 +221,8 @@ static void every_way_to_give_a_value(void **state)
 static void every_type(void **state)
 {
 	(void)state;
-	accepted(parse(&runs, "--json", "--full", "-n", "20", "-a18446744073709551615", "--floor=10",
-		       "-m", "64M", "--label", "a=b", "-p", "--ping", "-d", "0"));
+	accepted(parse(&runs, "--json", "--full", "-n", "20", "-a18446744073709551615",
+		       "--floor=10", "-m", "64M", "--label", "a=b", "-p", "--ping", "-d", "0"));
 	assert_true(set.json);
 	assert_true(set.full);
 	assert_false(set.verbose);
@@ -276,7 +285,9 @@ static const struct opt *const nested_tables[] = { nested_names, NULL };
 static void a_whole_name_beats_a_longer_one(void **state)
 {
 	static const struct opts_command nested = {
-		.name = "diff", .summary = "Compare.", .tables = nested_tables,
+		.name = "diff",
+		.summary = "Compare.",
+		.tables = nested_tables,
 	};
 
 	(void)state;
@@ -364,7 +375,8 @@ static void wrong_arguments(void **state)
 	(void)state;
 	refused("hist: unexpected argument \"three\" (see kdefer hist --help)", &runs, "one", "two",
 		"-j", "three");
-	refused("lists: unexpected argument \"a\\x1bb\" (see kdefer lists --help)", &looks, "a\033b");
+	refused("lists: unexpected argument \"a\\x1bb\" (see kdefer lists --help)", &looks,
+		"a\033b");
 	refused("lists: unexpected argument \"-\" (see kdefer lists --help)", &looks, "-");
 	refused("lists: takes no command, but \"ls\" follows \"--\"", &looks, "--", "ls", "-l");
 	refused("hist: no command after \"--\"", &runs, "-j", "--");
@@ -395,6 +407,33 @@ static void ambiguous_prefixes(void **state)
 	refused("hist: --f is ambiguous: --full, --floor", &runs, "--f");
 	refused("hist: --f is ambiguous: --full, --floor", &runs, "--f=1");
 	refused("hist: --inter is ambiguous: --interval, --interactive", &runs, "--inter", "5s");
+}
+
+/* More candidates than a line has room for: the list ends somewhere, and nothing breaks. */
+static void very_many_candidates(void **state)
+{
+	static char names[100][32];
+	static struct opt many[COUNT(names) + 1];
+	static const struct opt *const many_tables[] = { many, NULL };
+	static const struct opts_command cmd = {
+		.name = "many",
+		.summary = "Many.",
+		.tables = many_tables,
+	};
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < COUNT(names); i++) {
+		snprintf(names[i], sizeof(names[i]), "candidate-%03zu", i);
+		many[i] = (struct opt){ names[i], 0, OPT_FLAG, NULL, "one of many", AT(json) };
+	}
+	assert_int_equal(parse(&cmd, "--cand"), -EINVAL);
+	assert_int_equal(heard.lines, 1);
+	heard.text[59] = '\0';
+	assert_string_equal(heard.text,
+			    "many: --cand is ambiguous: --candidate-000, --candidate-001");
+	accepted(parse(&cmd, "--candidate-099"));
+	assert_true(set.json);
 }
 
 static void missing_values(void **state)
@@ -478,7 +517,8 @@ static void what_a_call_says_stands(void **state)
 static void the_first_error_is_the_only_one(void **state)
 {
 	(void)state;
-	refused("hist: unknown option --foo (see kdefer hist --help)", &runs, "--foo", "--bar", "-n0");
+	refused("hist: unknown option --foo (see kdefer hist --help)", &runs, "--foo", "--bar",
+		"-n0");
 }
 
 /* --- help --- */
@@ -500,26 +540,25 @@ static void help_is_exact(void **state)
 	char *text = help_text(&runs);
 
 	(void)state;
-	assert_string_equal(text,
-		"Usage: kdefer hist [-i TIME] [-- COMMAND ...]\n"
-		"\n"
-		"Show how long work waits.\n"
-		"\n"
-		"Options:\n"
-		"  -j, --json             one JSON document\n"
-		"      --full             all keys\n"
-		"  -o, --output FILE      write there\n"
-		"  -i, --interval TIME    a line each (100ms to 1h)\n"
-		"  -d, --delay TIME       any time will do\n"
-		"  -n, --top N            largest keys (1 to 1000)\n"
-		"  -a, --any N            any number\n"
-		"      --floor N          no upper limit (at least 10)\n"
-		"  -m, --max-memory SIZE  kernel side (1M to 8G)\n"
-		"  -l, --label K=V        remember this\n"
-		"  -p, --ping             count it\n"
-		"  -v, --verbose          say more\n"
-		"      --interactive      never mind\n"
-		"  -h, --help             show this help\n");
+	assert_string_equal(text, "Usage: kdefer hist [-i TIME] [-- COMMAND ...]\n"
+				  "\n"
+				  "Show how long work waits.\n"
+				  "\n"
+				  "Options:\n"
+				  "  -j, --json             one JSON document\n"
+				  "      --full             all keys\n"
+				  "  -o, --output FILE      write there\n"
+				  "  -i, --interval TIME    a line each (100ms to 1h)\n"
+				  "  -d, --delay TIME       any time will do\n"
+				  "  -n, --top N            largest keys (1 to 1000)\n"
+				  "  -a, --any N            any number\n"
+				  "      --floor N          no upper limit (at least 10)\n"
+				  "  -m, --max-memory SIZE  kernel side (1M to 8G)\n"
+				  "  -l, --label K=V        remember this\n"
+				  "  -p, --ping             count it\n"
+				  "  -v, --verbose          say more\n"
+				  "      --interactive      never mind\n"
+				  "  -h, --help             show this help\n");
 	free(text);
 }
 
@@ -540,8 +579,8 @@ static const struct opt wordy_options[] = {
 	  "has its help on the next line, because the column would otherwise leave no room for it",
 	  AT(output) },
 	{ "short", 0, OPT_TIME, "TIME",
-	  "is explained at such length that the explanation takes two lines, and its range", AT(delay),
-	  S, 60 * S },
+	  "is explained at such length that the explanation takes two lines, and its range",
+	  AT(delay), S, 60 * S },
 	{},
 };
 
@@ -549,8 +588,9 @@ static const struct opt *const wordy_tables[] = { wordy_options, NULL };
 
 static const struct opts_command wordy = {
 	.name = "wordy",
-	.summary = "A summary that is longer than a line should be, so that it must go on in a second "
-		   "one.",
+	.summary =
+		"A summary that is longer than a line should be, so that it must go on in a second "
+		"one.",
 	.usage = "FILE [-s SOURCES] [-d TIME] [-i TIME] [--repeat N | --ab A_CMD B_CMD --repeat N] "
 		 "[--label K=V]... [-- COMMAND ...]",
 	.tables = wordy_tables,
@@ -561,7 +601,8 @@ static void help_wraps(void **state)
 	char *text = help_text(&wordy);
 
 	(void)state;
-	assert_string_equal(text,
+	assert_string_equal(
+		text,
 		"Usage: kdefer wordy FILE [-s SOURCES] [-d TIME] [-i TIME]\n"
 		"       [--repeat N | --ab A_CMD B_CMD --repeat N] [--label K=V]...\n"
 		"       [-- COMMAND ...]\n"
@@ -579,11 +620,46 @@ static void help_wraps(void **state)
 	free(text);
 }
 
+/* The last column that is used: 30 of the left ones, 80 of all. */
+static void help_fills_its_columns(void **state)
+{
+	static const struct opt edge[] = {
+		{ "an-option-of-22-column", 0, OPT_FLAG, NULL,
+		  "has help beside it, to the last column of a line", AT(json) },
+		{ "an-option-of-23-columns", 0, OPT_FLAG, NULL,
+		  "has help below it, and one column more than lines", AT(json) },
+		{},
+	};
+	static const struct opt *const edge_tables[] = { edge, NULL };
+	static const struct opts_command cmd = {
+		.name = "edge",
+		.tables = edge_tables,
+		.summary = "A summary that ends in the eightieth column of its line, "
+			   "as can be counted here.",
+	};
+	char *text = help_text(&cmd);
+
+	(void)state;
+	assert_string_equal(
+		text,
+		"Usage: kdefer edge\n\n"
+		"A summary that ends in the eightieth column of its line, as can be counted here.\n"
+		"\n"
+		"Options:\n"
+		"      --an-option-of-22-column  has help beside it, to the last column of a line\n"
+		"      --an-option-of-23-columns\n"
+		"                                has help below it, and one column more than\n"
+		"                                lines\n"
+		"  -h, --help                    show this help\n");
+	free(text);
+}
+
 /* Brackets stay together only while a line has room for them. */
 static void help_stays_within_80_columns(void **state)
 {
 	static const struct opts_command wide = {
-		.name = "wide", .summary = "Wide.",
+		.name = "wide",
+		.summary = "Wide.",
 		.usage = "[one two three four five six seven eight nine ten eleven twelve thirteen "
 			 "fourteen] [fifteen]",
 	};
@@ -629,7 +705,8 @@ static int parse_to_file(const char *const *words, char *got, size_t size)
 static void help_is_an_option(void **state)
 {
 	static const char *const lines[][4] = {
-		{ "--help" }, { "-h" }, { "-jh" }, { "--he" }, { "-n", "5", "-h" }, { "-h", "--foo" },
+		{ "--help" },	     { "-h" },		{ "-jh" }, { "--he" },
+		{ "-n", "5", "-h" }, { "-h", "--foo" },
 	};
 	char got[4096], *expect = help_text(&runs);
 	size_t i;
@@ -641,12 +718,14 @@ static void help_is_an_option(void **state)
 		assert_int_equal(heard.lines, 0);
 	}
 	/* After "--" it is the command's. */
-	assert_int_equal(parse_to_file((const char *const[]){ "--", "ls", "-h", NULL }, got,
-				       sizeof(got)), 0);
+	assert_int_equal(
+		parse_to_file((const char *const[]){ "--", "ls", "-h", NULL }, got, sizeof(got)),
+		0);
 	assert_string_equal(got, "");
 	/* Errors do not print it. */
-	assert_int_equal(parse_to_file((const char *const[]){ "-n0", "-h", NULL }, got, sizeof(got)),
-			 -EINVAL);
+	assert_int_equal(
+		parse_to_file((const char *const[]){ "-n0", "-h", NULL }, got, sizeof(got)),
+		-EINVAL);
 	assert_string_equal(got, "");
 	free(expect);
 }
@@ -679,6 +758,7 @@ int main(void)
 		TEST(wrong_arguments),
 		TEST(unknown_options),
 		TEST(ambiguous_prefixes),
+		TEST(very_many_candidates),
 		TEST(missing_values),
 		TEST(values_of_flags),
 		TEST(no_times),
@@ -690,6 +770,7 @@ int main(void)
 		TEST(help_is_exact),
 		TEST(help_of_a_command_without_anything),
 		TEST(help_wraps),
+		TEST(help_fills_its_columns),
 		TEST(help_stays_within_80_columns),
 		TEST(help_is_an_option),
 	};

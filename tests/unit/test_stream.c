@@ -37,8 +37,7 @@ static const struct {
 /* All zero is a valid body for each of these. */
 static void test_sizes(void **state)
 {
-	uint64_t buf[KD_REC_MAX / 8] = { 0 };
-	struct kd_rec *rec = (void *)buf;
+	union record buf = { 0 };
 	struct seen seen = { 0 };
 	struct stream s;
 	size_t i;
@@ -46,17 +45,17 @@ static void test_sizes(void **state)
 	(void)state;
 	stream_init(&s, see, &seen);
 	for (i = 0; i < COUNT(fixed); i++) {
-		*rec = (struct kd_rec){ fixed[i].kind, fixed[i].size, 7 };
-		assert_int_equal(stream_record(&s, buf, sizeof(buf)), 0);
+		buf.rec = (struct kd_rec){ fixed[i].kind, fixed[i].size, 7 };
+		assert_int_equal(stream_record(&s, &buf, sizeof(buf)), 0);
 		assert_int_equal(seen.kind, fixed[i].kind);
 		assert_int_equal(seen.id, 7);
-		rec->len = fixed[i].size + 8; /* of a newer kernel side */
-		assert_int_equal(stream_record(&s, buf, sizeof(buf)), 0);
+		buf.rec.len = fixed[i].size + 8; /* of a newer kernel side */
+		assert_int_equal(stream_record(&s, &buf, sizeof(buf)), 0);
 		assert_int_equal(seen.len, fixed[i].size + 8);
 		assert_int_equal(seen.n, 2 * (i + 1));
 		assert_int_equal(s.bad, i);
-		rec->len = fixed[i].size - 8;
-		assert_int_equal(stream_record(&s, buf, sizeof(buf)), 0);
+		buf.rec.len = fixed[i].size - 8;
+		assert_int_equal(stream_record(&s, &buf, sizeof(buf)), 0);
 		assert_int_equal(s.bad, i + 1);
 	}
 	assert_int_equal(s.records, 2 * COUNT(fixed));
@@ -67,27 +66,26 @@ static void test_sizes(void **state)
 static void test_lengths(void **state)
 {
 	static const uint16_t wrong[] = { 0, 4, 7, 12, 33, 4095, 4104, 65528, 65535 };
-	uint64_t buf[KD_REC_MAX / 8 + 8] = { 0 };
-	struct kd_rec *rec = (void *)buf;
+	union record buf[2] = { 0 }; /* longer than any record */
 	struct seen seen = { 0 };
 	struct stream s;
 	size_t i;
 
 	(void)state;
 	stream_init(&s, see, &seen);
-	rec->kind = KD_REC_TICK;
+	buf->rec.kind = KD_REC_TICK;
 	for (i = 0; i < COUNT(wrong); i++) {
-		rec->len = wrong[i];
+		buf->rec.len = wrong[i];
 		assert_int_equal(stream_check(buf, sizeof(buf)), -EBADMSG);
 		assert_int_equal(stream_record(&s, buf, sizeof(buf)), 0);
 		assert_int_equal(s.bad, i + 1);
 	}
-	rec->len = 32;
+	buf->rec.len = 32;
 	for (i = 0; i < 32; i++)
 		assert_int_equal(stream_check(buf, i), -EBADMSG);
 	assert_int_equal(stream_check(buf, 32), 32);
 	assert_int_equal(stream_check(buf, 33), 32);
-	rec->len = KD_REC_MAX;
+	buf->rec.len = KD_REC_MAX;
 	assert_int_equal(stream_check(buf, sizeof(buf)), KD_REC_MAX);
 	assert_int_equal(seen.n, 0);
 }
@@ -121,16 +119,16 @@ static void test_ranges(void **state)
 	(void)state;
 	stream_init(&s, see, &seen);
 	for (i = 0; i < COUNT(field); i++) {
-		uint64_t buf[KD_REC_MAX / 8] = { 0 };
+		union record buf = { 0 };
 
-		*(struct kd_rec *)buf = (struct kd_rec){ field[i].kind, field[i].len, 1 };
+		buf.rec = (struct kd_rec){ field[i].kind, field[i].len, 1 };
 		value = field[i].limit - 1;
-		memcpy((char *)buf + field[i].at, &value, field[i].bytes); /* little endian */
-		stream_record(&s, buf, field[i].len);
+		memcpy(buf.byte + field[i].at, &value, field[i].bytes); /* little endian */
+		stream_record(&s, &buf, field[i].len);
 		assert_int_equal(seen.n, i + 1);
 		value++;
-		memcpy((char *)buf + field[i].at, &value, field[i].bytes);
-		stream_record(&s, buf, field[i].len);
+		memcpy(buf.byte + field[i].at, &value, field[i].bytes);
+		stream_record(&s, &buf, field[i].len);
 		assert_int_equal(seen.n, i + 1);
 		assert_int_equal(s.bad, i + 1);
 	}
@@ -196,7 +194,7 @@ static void test_unknown_kinds(void **state)
 {
 	static const uint16_t kinds[] = { 0, KD_REC_COUNT + 1, KD_REC_HOST - 1, KD_REC_EVENT + 1,
 					  65535 };
-	uint64_t buf[4] = { 0 };
+	union record buf = { 0 };
 	struct seen seen = { 0 };
 	struct stream s;
 	size_t i;
@@ -204,8 +202,8 @@ static void test_unknown_kinds(void **state)
 	(void)state;
 	stream_init(&s, see, &seen);
 	for (i = 0; i < COUNT(kinds); i++) {
-		*(struct kd_rec *)buf = (struct kd_rec){ kinds[i], 8, 0 };
-		assert_int_equal(stream_record(&s, buf, 8), 0);
+		buf.rec = (struct kd_rec){ kinds[i], 8, 0 };
+		assert_int_equal(stream_record(&s, &buf, 8), 0);
 	}
 	assert_int_equal(s.unknown, COUNT(kinds));
 	assert_int_equal(s.bad + s.records + seen.n, 0);
@@ -353,7 +351,7 @@ static void test_text_cut(void **state)
 	assert_string_equal(stream_text(r, 2), "");
 
 	for (i = 0; i < 3; i++) { /* wherever the end falls, no character is split */
-		texts[0] = "aa" + i;
+		texts[0] = &"aa"[i];
 		texts[1] = wide;
 		r = (const void *)stream_make_text(buf, KD_REC_EVENT, 0, 0, texts, 2);
 		len = strlen(stream_text(r, 1));
@@ -435,18 +433,12 @@ static void test_random_bytes(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_sizes),
-		cmocka_unit_test(test_lengths),
-		cmocka_unit_test(test_ranges),
-		cmocka_unit_test(test_cpu_key),
-		cmocka_unit_test(test_strings),
-		cmocka_unit_test(test_unknown_kinds),
-		cmocka_unit_test(test_buffer),
-		cmocka_unit_test(test_sink_error_stops),
-		cmocka_unit_test(test_unaligned),
-		cmocka_unit_test(test_text),
-		cmocka_unit_test(test_text_cut),
-		cmocka_unit_test(test_random_bytes),
+		cmocka_unit_test(test_sizes),	  cmocka_unit_test(test_lengths),
+		cmocka_unit_test(test_ranges),	  cmocka_unit_test(test_cpu_key),
+		cmocka_unit_test(test_strings),	  cmocka_unit_test(test_unknown_kinds),
+		cmocka_unit_test(test_buffer),	  cmocka_unit_test(test_sink_error_stops),
+		cmocka_unit_test(test_unaligned), cmocka_unit_test(test_text),
+		cmocka_unit_test(test_text_cut),  cmocka_unit_test(test_random_bytes),
 	};
 
 	return cmocka_run_group_tests_name("stream", tests, NULL, NULL);

@@ -1,0 +1,346 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* test_plan.c - the plan against fixture kernels: what is chosen, and the reason for what is not. */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <bpf/btf.h>
+#include <cmocka.h>
+
+#include "cpus.h"
+#include "kernel.h"
+#include "model.h"
+#include "plan.h"
+#include "stream.h"
+
+/* Functions that every kernel of the matrix has, and what call_rcu reads of them. */
+static const char *const functions[] = {
+	"rcu_segcblist_enqueue", "rcu_cblist_dequeue",       "rcu_segcblist_extract_done_cbs",
+	"rcu_cblist_enqueue",    "rcu_cblist_flush_enqueue", "rcutree_migrate_callbacks",
+	"__call_rcu_common",
+};
+
+static const struct {
+	const char *type, *field;
+} fields[] = {
+	{ "rcu_data", "cblist" },       { "rcu_data", "barrier_head" }, { "rcu_data", "n_cbs_invoked" },
+	{ "rcu_data", "lazy_len" },     { "rcu_segcblist", "len" },     { "rcu_cblist", "head" },
+	{ "callback_head", "func" },
+};
+
+/* Leaves out the functions and fields named in `without` (space separated). */
+static bool left_out(const char *without, const char *name)
+{
+	const char *at = without ? strstr(without, name) : NULL;
+
+	return at && (at == without || at[-1] == ' ') && (!at[strlen(name)] || at[strlen(name)] == ' ');
+}
+
+static void add_types(struct btf *btf, const char *without)
+{
+	int u64 = btf__add_int(btf, "long", 8, 0), proto = btf__add_func_proto(btf, 0);
+	const char *type = "";
+
+	for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++)
+		if (!left_out(without, functions[i]))
+			btf__add_func(btf, functions[i], BTF_FUNC_GLOBAL, proto);
+	for (size_t i = 0, at = 0; i < sizeof(fields) / sizeof(fields[0]); i++, at += 64) {
+		if (strcmp(type, fields[i].type)) {
+			type = fields[i].type;
+			at = 0;
+			btf__add_struct(btf, type, 512);
+		}
+		if (!left_out(without, fields[i].field))
+			btf__add_field(btf, fields[i].field, u64, (__u32)at, 0);
+	}
+}
+
+static struct kernel fixture(const char *without)
+{
+	struct kernel k = { 0 };
+
+	k.btf = btf__new_empty();
+	add_types(k.btf, without);
+	k.text = name_set_new();
+	k.data = name_set_new();
+	for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++)
+		if (!left_out(without, functions[i]))
+			name_set_add(k.text, functions[i]);
+	if (!left_out(without, "symbol:rcu_data"))
+		name_set_add(k.data, "rcu_data");
+	name_set_seal(k.text);
+	name_set_seal(k.data);
+	k.root = true;
+	k.caps = ~0ULL;
+	k.fentry = YES;
+	k.ftrace_enabled = YES;
+	k.possible_cpus = k.online_cpus = 4;
+	return k;
+}
+
+static struct plan_request everything(void)
+{
+	return (struct plan_request){ .sources = ~0u, .measures = ~0ULL, .backends = ~0u };
+}
+
+static struct plan resolve(const struct kernel *k)
+{
+	struct plan_request want = everything();
+	struct plan p;
+
+	assert_int_equal(plan_resolve(&p, k, &want), 0);
+	assert_int_equal(p.n, plan_table_len);
+	return p;
+}
+
+static void test_whole_kernel(void **state)
+{
+	struct kernel k = fixture(NULL);
+	struct plan p = resolve(&k);
+	char hooks[512];
+
+	(void)state;
+	assert_int_equal(p.entry[0].state, PLAN_EXPECTED);
+	assert_int_equal(p.entry[0].way->backend, BACKEND_FENTRY);
+	assert_string_equal(p.entry[0].reason, "");
+	plan_hooks(&p.entry[0], hooks, sizeof(hooks));
+	for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++)
+		assert_non_null(strstr(hooks, functions[i]));
+	plan_free(&p);
+	kernel_free(&k);
+}
+
+/* A hook that only serves a case which this kernel does not have is no lack. */
+static void test_no_lazy_callbacks(void **state)
+{
+	struct kernel k = fixture("__call_rcu_common lazy_len");
+	struct plan p = resolve(&k);
+
+	(void)state;
+	assert_int_equal(p.entry[0].state, PLAN_EXPECTED);
+	assert_string_equal(p.entry[0].reason, "");
+	plan_free(&p);
+	kernel_free(&k);
+}
+
+static void test_optional_hook_missing(void **state)
+{
+	struct kernel k = fixture("rcutree_migrate_callbacks");
+	struct plan p = resolve(&k);
+	char hooks[512];
+
+	(void)state;
+	assert_int_equal(p.entry[0].state, PLAN_EXPECTED);
+	assert_string_equal(p.entry[0].reason, "without following callbacks of a CPU that goes offline");
+	plan_hooks(&p.entry[0], hooks, sizeof(hooks));
+	assert_null(strstr(hooks, "rcutree_migrate_callbacks"));
+	plan_free(&p);
+	kernel_free(&k);
+}
+
+/* What is changed on a whole kernel, and what must then be said. */
+struct refusal {
+	const char *name;
+	const char *without;
+	void (*change)(struct kernel *k);
+	const char *reason; /* a part of it */
+	const char *fix;
+};
+
+static void no_caps(struct kernel *k)
+{
+	k->caps = 0;
+	k->root = false;
+}
+
+static void no_perfmon(struct kernel *k)
+{
+	k->caps = 1ULL << KERNEL_CAP_BPF;
+	k->root = false;
+}
+
+static void no_btf(struct kernel *k)
+{
+	btf__free(k->btf);
+	k->btf = NULL;
+	k->btf_err = -ENOENT;
+}
+
+static void ftrace_off(struct kernel *k)
+{
+	k->ftrace_enabled = NO;
+}
+
+static void refused(struct kernel *k)
+{
+	k->fentry = NO;
+	k->fentry_err = EPERM;
+}
+
+static void locked_down(struct kernel *k)
+{
+	refused(k);
+	k->lockdown_confidentiality = YES;
+}
+
+static void no_trampolines(struct kernel *k)
+{
+	k->fentry = NO;
+	k->fentry_err = EINVAL;
+}
+
+static void notrace(struct kernel *k)
+{
+	k->traceable = name_set_new();
+	name_set_add(k->traceable, "rcu_segcblist_enqueue");
+	name_set_seal(k->traceable);
+}
+
+static void suffixed(struct kernel *k)
+{
+	name_set_add(k->text, "rcu_cblist_dequeue.isra.0");
+	name_set_seal(k->text);
+}
+
+static const struct refusal refusals[] = {
+	{ "no capability", NULL, no_caps, "CAP_BPF and CAP_PERFMON missing: not root", "run it as root" },
+	{ "one capability", NULL, no_perfmon, "CAP_PERFMON missing: not root", "run it as root" },
+	{ "no BTF", NULL, no_btf, "shows no BTF", "CONFIG_DEBUG_INFO_BTF=y" },
+	{ "ftrace off", NULL, ftrace_off, "function tracing is switched off", "kernel.ftrace_enabled=1" },
+	{ "policy", NULL, refused, "a security module or policy says no", "allow fentry" },
+	{ "lockdown", NULL, locked_down, "lockdown (confidentiality)", "boot without lockdown" },
+	{ "no trampolines", NULL, no_trampolines, "refuses fentry programs", "CONFIG_FUNCTION_TRACER=y" },
+	{ "absent", "rcu_cblist_dequeue", NULL, "no function rcu_cblist_dequeue (absent, or inlined)", "" },
+	{ "suffixed", "rcu_cblist_dequeue", suffixed, "(rcu_cblist_dequeue.isra.0)", "" },
+	{ "notrace", NULL, notrace, "rcu_cblist_dequeue cannot be traced", "" },
+	{ "field", "n_cbs_invoked", NULL, "struct rcu_data has no field n_cbs_invoked", "" },
+	{ "symbol", "symbol:rcu_data", NULL, "rcu_data has no address", "CONFIG_KALLSYMS_ALL=y" },
+};
+
+static void test_refusals(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < sizeof(refusals) / sizeof(refusals[0]); i++) {
+		struct kernel k = fixture(refusals[i].without);
+		struct plan p;
+
+		if (refusals[i].change)
+			refusals[i].change(&k);
+		p = resolve(&k);
+		if (p.entry[0].state != PLAN_OFF || !strstr(p.entry[0].reason, refusals[i].reason) ||
+		    !strstr(p.entry[0].fix, refusals[i].fix))
+			fail_msg("%s: state %d, \"%s\", fix \"%s\"", refusals[i].name, p.entry[0].state,
+				 p.entry[0].reason, p.entry[0].fix);
+		assert_false(plan_any_on(&p));
+		plan_free(&p);
+		kernel_free(&k);
+	}
+}
+
+static void test_backends_not_allowed(void **state)
+{
+	struct kernel k = fixture(NULL);
+	struct plan_request want = everything();
+	struct plan p;
+
+	(void)state;
+	want.backends = 1u << BACKEND_STATE | 1u << BACKEND_TP_BTF;
+	assert_int_equal(plan_resolve(&p, &k, &want), 0);
+	assert_int_equal(p.entry[0].state, PLAN_OFF);
+	assert_string_equal(p.entry[0].reason, "none of the backends allowed can give it");
+	plan_free(&p);
+	want = everything();
+	want.sources = 1u << KD_SRC_RSTAT;
+	assert_int_equal(plan_resolve(&p, &k, &want), 0);
+	for (size_t i = 0; i < p.n; i++)
+		assert_int_equal(p.entry[i].measure->source, KD_SRC_RSTAT);
+	plan_free(&p);
+	kernel_free(&k);
+}
+
+/* Attaching there stalls 6.1 for good: no way of the table may name such a function, now or later. */
+static void test_forbidden(void **state)
+{
+	(void)state;
+	assert_non_null(plan_forbidden("__rcu_read_lock"));
+	assert_non_null(plan_forbidden("__rcu_read_unlock"));
+	for (size_t i = 0; i < plan_table_len; i++)
+		for (const struct plan_way *w = plan_table[i].ways; w->hooks; w++)
+			for (const struct plan_hook *h = w->hooks; h->program; h++)
+				assert_null(plan_forbidden(h->target));
+}
+
+static void test_wanted_names(void **state)
+{
+	(void)state;
+	assert_true(plan_wants("rcu_cblist_dequeue", 18));
+	assert_true(plan_wants("rcu_cblist_dequeue.isra.0", 25));
+	assert_true(plan_wants("rcu_data", 8));
+	assert_false(plan_wants("rcu_cblist_dequeue_x", 20));
+	assert_false(plan_wants("rcu", 3));
+}
+
+/* The rows travel as records and come out of the model as they went in. */
+static void test_emit(void **state)
+{
+	struct kernel k = fixture("rcu_cblist_dequeue");
+	struct plan p = resolve(&k);
+	struct model m;
+	struct stream s;
+
+	(void)state;
+	model_init(&m);
+	stream_init(&s, model_record, &m);
+	assert_int_equal(plan_emit(&p, &s), 0);
+	assert_int_equal(m.nplan, p.n);
+	assert_int_equal(m.plan[0].state, PLAN_OFF);
+	assert_int_equal(m.plan[0].meaning, 1);
+	assert_string_equal(m.plan[0].backend, "none");
+	assert_string_equal(m.plan[0].reason, p.entry[0].reason);
+	model_free(&m);
+	plan_free(&p);
+	kernel_free(&k);
+}
+
+static void test_cpu_lists(void **state)
+{
+	static const struct {
+		const char *text;
+		int n, last;
+	} good[] = { { "0", 1, 0 }, { "0-3", 4, 3 }, { "0-1,4,6-7", 5, 7 }, { "0-511", 512, 511 } };
+	static const char *const bad[] = { "", "a", "1-", "3-1", "0,,1", "-1", "0-99999999", "0 1", "0-3x" };
+	int *cpus, n;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
+		assert_int_equal(cpus_parse(good[i].text, &cpus, &n), 0);
+		assert_int_equal(n, good[i].n);
+		assert_int_equal(cpus[n - 1], good[i].last);
+		free(cpus);
+	}
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		assert_int_equal(cpus_parse(bad[i], &cpus, &n), -EINVAL);
+		assert_null(cpus);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_whole_kernel),
+		cmocka_unit_test(test_no_lazy_callbacks),
+		cmocka_unit_test(test_optional_hook_missing),
+		cmocka_unit_test(test_refusals),
+		cmocka_unit_test(test_backends_not_allowed),
+		cmocka_unit_test(test_forbidden),
+		cmocka_unit_test(test_wanted_names),
+		cmocka_unit_test(test_emit),
+		cmocka_unit_test(test_cpu_lists),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
