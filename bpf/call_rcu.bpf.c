@@ -38,6 +38,7 @@ const volatile __u32 offload;           /* some CPU may be offloaded */
 const volatile __u32 lazy_exists;       /* the lazy wish is seen and means something */
 const volatile __u32 sample_below;      /* 0: all; else follow heads whose hash is below it */
 const volatile __u32 nr_cpus = 1;
+const volatile __u32 plain = 1;         /* none of by_cpu, offload, lazy_exists, sample_below */
 
 #define SLOTS_MOST 512
 
@@ -120,12 +121,10 @@ static __always_inline void count_lost(struct cr_cpu *st, enum kd_lost what, __u
 
 /* --- the hand-over --- */
 
-/* Slot of a key (never 0), or 0 = no room: counted under "other". */
-static __always_inline __u32 slot_find(__u64 key)
+static __noinline __u32 slot_claim(__u64 key, __u32 at)
 {
-	__u32 i, at = (key * 0x9e3779b97f4a7c15ULL) >> slot_shift;
+	__u32 i;
 
-#pragma unroll
 	for (i = 0; i < SERIES_PROBES; i++) {
 		__u32 idx = (at + i) & (SLOTS_MOST - 1);
 		__u64 seen = *(volatile __u64 *)&slot_key[idx];
@@ -139,6 +138,14 @@ static __always_inline __u32 slot_find(__u64 key)
 			return idx;
 	}
 	return 0;
+}
+
+/* Slot of a key (never 0), or 0 = no room: counted under "other". */
+static __always_inline __u32 slot_find(__u64 key)
+{
+	__u32 at = ((key * 0x9e3779b97f4a7c15ULL) >> slot_shift) & (SLOTS_MOST - 1);
+
+	return *(volatile __u64 *)&slot_key[at] == key ? at : slot_claim(key, at);
 }
 
 /* The top bit of a function's address is always set; cleared it says "lazy". */
@@ -192,18 +199,23 @@ static __always_inline __u64 lazy_bit(struct cr_cpu *st, __u64 head)
 	return st->hint_lazy ? KEY_LAZY : 0;
 }
 
-/* Runs in list order, interrupts off, on the list's own CPU. */
-static __always_inline void push(struct cr_cpu *st, struct callback_head *rhp)
+/*
+ * Runs in list order, interrupts off, on the list's own CPU. `simple` is known at compile time: every
+ * setting that is looked at costs instructions, so what is asked for only at times has a way of its own.
+ */
+static __always_inline void push(struct cr_cpu *st, struct callback_head *rhp, bool simple)
 {
-	__u64 head = (__u64)rhp, func, when, tail;
+	__u64 head = (__u64)rhp, key, when, tail;
 	struct cr_entry *e;
 
-	if (sample_below && sampled_out(as_number(&st->scratch[0], head))) {
+	if (!simple && sample_below && sampled_out(as_number(&st->scratch[0], head))) {
 		count_lost(st, KD_LOST_SAMPLED_OUT, 1);
 		return;
 	}
-	func = as_number(&st->scratch[0], (__u64)rhp->func);
-	when = (__u64)slot_find(func ^ lazy_bit(st, head)) << TAG_SHIFT;
+	key = as_number(&st->scratch[0], (__u64)rhp->func);
+	if (!simple)
+		key ^= lazy_bit(st, head);
+	when = (__u64)slot_find(key) << TAG_SHIFT;
 	when |= bpf_ktime_get_ns() & VALUE_MASK;
 	tail = st->tail;
 	if (tail - *(volatile __u64 *)&st->front > fifo_mask) {
@@ -222,8 +234,12 @@ int BPF_PROG(kd_enqueue, struct rcu_segcblist *rsclp, struct callback_head *rhp)
 {
 	struct cr_cpu *st = cpu_state(bpf_get_smp_processor_id());
 
-	if (st && (__u64)rsclp == st->list)
-		push(st, rhp);
+	if (!st || (__u64)rsclp != st->list)
+		return 0;
+	if (plain)
+		push(st, rhp, true);
+	else
+		push(st, rhp, false);
 	return 0;
 }
 
@@ -234,7 +250,7 @@ int BPF_PROG(kd_bypass, struct rcu_cblist *rclp, struct callback_head *rhp)
 	struct cr_cpu *st = cpu_state(bpf_get_smp_processor_id());
 
 	if (st && st->list && (__u64)rclp == st->bypass)
-		push(st, rhp);
+		push(st, rhp, false);
 	return 0;
 }
 
@@ -246,7 +262,7 @@ int BPF_PROG(kd_bypass_flush, struct rcu_cblist *drclp, struct rcu_cblist *srclp
 	struct cr_cpu *st = cpu_state(bpf_get_smp_processor_id());
 
 	if (rhp && st && st->list && (__u64)srclp == st->bypass)
-		push(st, rhp);
+		push(st, rhp, false);
 	return 0;
 }
 
@@ -337,7 +353,7 @@ static __noinline int worst_insert(__u32 here, __u64 value, __u64 slot_cpu)
 	return 0;
 }
 
-static __always_inline void finish(struct cr_cpu *st, __u32 here, __u32 owner_cpu, __u64 when)
+static __always_inline void finish(struct cr_cpu *st, __u32 here, __u32 owner_cpu, __u64 when, bool simple)
 {
 	__u64 waited = (bpf_ktime_get_ns() - when) & VALUE_MASK, now = epoch;
 	__u32 slot = when >> TAG_SHIFT;
@@ -350,14 +366,13 @@ static __always_inline void finish(struct cr_cpu *st, __u32 here, __u32 owner_cp
 	s = bpf_map_lookup_elem(&slots, &slot);
 	if (!s)
 		return;
-	if (series_add(s, now, waited))
-		count_lost(st, KD_LOST_EXTREME, 1);
-	if (by_cpu) {
+	series_add(s, now, waited);
+	if (!simple && by_cpu) {
 		__u32 idx = nr_slots + owner_cpu;
 
 		s = bpf_map_lookup_elem(&slots, &idx);
-		if (s && series_add(s, now, waited))
-			count_lost(st, KD_LOST_EXTREME, 1);
+		if (s)
+			series_add(s, now, waited);
 	}
 	if ((__s64)(tagged(now, waited) - st->floor) > 0)
 		worst_insert(here, waited, (__u64)slot << 32 | owner_cpu);
@@ -434,40 +449,57 @@ static __noinline __u32 batch_owner(__u64 local)
 	return cpu ? *cpu : ~0U;
 }
 
-SEC("fentry/rcu_cblist_dequeue")
-int BPF_PROG(kd_dequeue, struct rcu_cblist *rclp)
+/* The end of one callback of `owner`, whose state and CPU these are; `st` is the CPU that runs. */
+static __always_inline void end_one(struct cr_cpu *st, __u32 here, struct cr_cpu *owner, __u32 owner_cpu,
+				    __u64 head, bool simple)
 {
-	__u32 here = bpf_get_smp_processor_id(), owner_cpu = here;
-	struct cr_cpu *st = cpu_state(here), *owner = st;
-	__u64 head, when, front;
-	struct cr_entry *e;
+	__u64 front = owner->front, when;
+	struct cr_entry *e = &owner->fifo[front & fifo_mask];
 
-	if (!st || !st->list)
-		return 0;
-	if (offload && (__u64)rclp != st->rclp) {
-		owner_cpu = batch_owner((__u64)rclp);
-		owner = cpu_state(owner_cpu);
-		if (!owner || !owner->list)
-			return 0;
-	}
-	head = (__u64)rclp->head;
-	if (!head)
-		return 0; /* the end of the batch */
-	if (sample_below && sampled_out(as_number(&st->scratch[1], head))) {
-		st->sampled_done++;
-		return 0;
-	}
-	front = owner->front;
-	e = &owner->fifo[front & fifo_mask];
 	if (e->head == head && front != *(volatile __u64 *)&owner->tail) {
 		when = e->when;
 		owner->front = front + 1;
 	} else {
 		when = search(owner, head);
 		if (!when)
-			return 0;
+			return;
 	}
-	finish(st, here, owner_cpu, when);
+	finish(st, here, owner_cpu, when, simple);
+}
+
+static __always_inline void end_special(struct cr_cpu *st, __u32 here, __u64 local, __u64 head)
+{
+	__u32 owner_cpu = here;
+	struct cr_cpu *owner = st;
+
+	if (offload && local != st->rclp) {
+		owner_cpu = batch_owner(local);
+		owner = cpu_state(owner_cpu);
+		if (!owner || !owner->list)
+			return;
+	}
+	if (sample_below && sampled_out(as_number(&st->scratch[1], head)))
+		st->sampled_done++;
+	else
+		end_one(st, here, owner, owner_cpu, head, false);
+}
+
+SEC("fentry/rcu_cblist_dequeue")
+int BPF_PROG(kd_dequeue, struct rcu_cblist *rclp)
+{
+	__u32 here = bpf_get_smp_processor_id();
+	struct cr_cpu *st = cpu_state(here);
+	__u64 head;
+
+	if (!st || !st->list)
+		return 0;
+	head = (__u64)rclp->head;
+	if (!head)
+		return 0; /* the end of the batch */
+	if (plain)
+		end_one(st, here, st, here, head, true);
+	else
+		end_special(st, here, (__u64)rclp, head);
 	return 0;
 }
 
@@ -698,6 +730,7 @@ static __always_inline int tick_totals(void)
 	bpf_loop(nr_cpus, sum_cpu, &t, 0);
 	judge_unmeasured(t);
 	t->lost[KD_LOST_RING_FULL] = ring_full;
+	t->lost[KD_LOST_EXTREME] = extremes_lost;
 	for (i = 0; i < KD_LOST_COUNT; i++)
 		if (t->lost[i])
 			full |= send_total(KD_REC_LOST, i, t->lost[i]);

@@ -12,6 +12,8 @@
 #include <bpf/bpf_tracing.h>
 #include <bpf/bpf_core_read.h>
 
+#include <stdbool.h>
+
 #include "defer.h"
 #include "../vmlinux/kernel.h"
 

@@ -24,8 +24,10 @@
 
 struct series_slot {
 	__u64 sum;
-	__u64 max[2]; /* tag | value */
-	__u64 min[2]; /* tag | (VALUE_MASK - value): the greatest is the least */
+	struct {
+		__u64 max; /* tag | value */
+		__u64 min; /* tag | (VALUE_MASK - value): the greatest is the least */
+	} extreme[2];      /* by parity of the interval */
 	__u64 bucket[SERIES_ROOM];
 };
 
@@ -55,25 +57,35 @@ static __always_inline __u64 tagged(__u64 interval, __u64 value)
 	return interval << TAG_SHIFT | (value & VALUE_MASK);
 }
 
-/* floor(log2(v)) for v > 0: no instruction for it. Most waits are from 64 us to 4 s: that way is short. */
-static __always_inline __u32 log2_u64(__u64 v)
+static __noinline __u32 log2_large(__u64 v)
 {
-	__u32 e = 16;
+	__u32 e = 32;
 
-	if (v >> 32) {
-		v >>= 32;
-		e = 48;
+	v >>= 32;
+	if (v >> 16) {
+		v >>= 16;
+		e += 16;
 	}
-	if (!(v >> 16)) {
-		v <<= 16;
-		e -= 16;
-	}
-	v >>= 16;
 	if (v >> 8) {
 		v >>= 8;
 		e += 8;
 	}
 	return e + log2_table[v & 0xff];
+}
+
+/*
+ * floor(log2(v)) for v > 0: no instruction for it. Most waits are from 64 us to 4 s: two compares and
+ * a look at the table.
+ */
+static __always_inline __u32 log2_u64(__u64 v)
+{
+	if (v < 1ULL << 16)
+		return v < 1ULL << 8 ? log2_table[v & 0xff] : 8 + log2_table[v >> 8 & 0xff];
+	if (v < 1ULL << 24)
+		return 16 + log2_table[v >> 16 & 0xff];
+	if (v < 1ULL << 32)
+		return 24 + log2_table[v >> 24 & 0xff];
+	return log2_large(v);
 }
 
 static __always_inline __u32 hist_index(__u64 v)
@@ -86,11 +98,17 @@ static __always_inline __u32 hist_index(__u64 v)
 	return (e << KD_HIST_SUB_BITS) + (v >> e);
 }
 
+/* Extremes given up after too many tries against other CPUs. */
+__u64 extremes_lost;
+
 static __noinline int extreme_contend(__u64 *word, __u64 value)
 {
-	__u64 seen = *(volatile __u64 *)word;
+	__u64 seen;
 	int i;
 
+	if (!word)
+		return 0;
+	seen = *(volatile __u64 *)word;
 	for (i = 0; i < 16; i++) {
 		__u64 was = __sync_val_compare_and_swap(word, seen, value);
 
@@ -100,25 +118,26 @@ static __noinline int extreme_contend(__u64 *word, __u64 value)
 		if ((__s64)(value - seen) <= 0)
 			return 0;
 	}
-	return 1;
+	__sync_fetch_and_add(&extremes_lost, 1);
+	return 0;
 }
 
-/* Raises word to value where value is greater, tags wrapping. Returns 1 when it gave up. */
-static __always_inline int extreme(__u64 *word, __u64 value)
+/* Raises word to value where value is greater, tags wrapping. */
+static __always_inline void extreme(__u64 *word, __u64 value)
 {
-	if ((__s64)(value - *(volatile __u64 *)word) <= 0)
-		return 0;
-	return extreme_contend(word, value);
+	if ((__s64)(value - *(volatile __u64 *)word) > 0)
+		extreme_contend(word, value);
 }
 
-/* An event of interval `now`. Returns how many extremes were given up. */
-static __always_inline int series_add(struct series_slot *s, __u64 now, __u64 v)
+/* An event of interval `now`. */
+static __always_inline void series_add(struct series_slot *s, __u64 now, __u64 v)
 {
-	__u32 p = now & 1;
+	__u64 tag = now << TAG_SHIFT;
 
 	__sync_fetch_and_add(&s->bucket[hist_index(v) & (SERIES_ROOM - 1)], 1);
 	__sync_fetch_and_add(&s->sum, v);
-	return extreme(&s->max[p], tagged(now, v)) + extreme(&s->min[p], tagged(now, VALUE_MASK - v));
+	extreme(&s->extreme[now & 1].max, tag | v);
+	extreme(&s->extreme[now & 1].min, (tag | VALUE_MASK) - v);
 }
 
 /* --- tick side --- */
@@ -174,19 +193,19 @@ static long series_send_group(__u32 group, struct series_groups *g)
 }
 
 /*
- * The extreme of the interval that has ended; or one of the interval before that came after its
+ * The extreme of the interval that has ended (word; `before`: that of the other parity); or one of the interval before that came after its
  * record was sent (more extreme than `sent`). 0: none. Words untouched for long are brought near.
  */
-static __always_inline __u64 extreme_take(__u64 *word, __u64 interval, __u64 sent)
+static __always_inline __u64 extreme_take(__u64 *word, __u64 *before, __u64 interval, __u64 sent)
 {
-	__u64 now = *(volatile __u64 *)&word[interval & 1];
-	__u64 late = *(volatile __u64 *)&word[(interval - 1) & 1];
+	__u64 now = *(volatile __u64 *)word;
+	__u64 late = *(volatile __u64 *)before;
 	__u64 found = 0;
 
 	if (now >> TAG_SHIFT == (interval & 0xfff))
 		found = now & VALUE_MASK;
 	else if (((interval - (now >> TAG_SHIFT)) & 0xfff) > TAG_REFRESH)
-		__sync_val_compare_and_swap(&word[interval & 1], now, tagged(interval - 2, 0));
+		__sync_val_compare_and_swap(word, now, tagged(interval - 2, 0));
 	if (interval && late >> TAG_SHIFT == ((interval - 1) & 0xfff) && (__s64)(late - sent) > 0 &&
 	    sent >> TAG_SHIFT == ((interval - 1) & 0xfff) && (late & VALUE_MASK) > found)
 		found = late & VALUE_MASK;
@@ -214,8 +233,9 @@ static __always_inline int series_send(struct series_walk *w, __u32 id, struct s
 				       struct series_shadow *sh)
 {
 	__u64 sum = *(volatile __u64 *)&s->sum; /* before the buckets: a later change is seen next time */
-	__u64 max = extreme_take(s->max, w->interval, sh->max);
-	__u64 min = extreme_take(s->min, w->interval, sh->min);
+	__u32 p = w->interval & 1;
+	__u64 max = extreme_take(&s->extreme[p].max, &s->extreme[!p].max, w->interval, sh->max);
+	__u64 min = extreme_take(&s->extreme[p].min, &s->extreme[!p].min, w->interval, sh->min);
 	struct series_groups g = { .s = s, .sh = sh, .id = id };
 
 	if (sum == sh->sum && !max && !min)

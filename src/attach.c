@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
@@ -83,31 +84,38 @@ static void __attribute__((noreturn)) child(int sock, const struct attach_job *j
 	_exit(0);
 }
 
-static void collect(int sock, struct attach_job *jobs, size_t n, uint64_t timeout_ns)
+/* True when something can be read in time. */
+static bool wait_readable(int sock, uint64_t end, int (*stopped)(void))
+{
+	struct pollfd p = { .fd = sock, .events = POLLIN };
+	uint64_t now;
+
+	while ((now = clock_mono_ns()) < end && !(stopped && stopped())) {
+		struct timespec left = clock_timespec(end - now);
+
+		if (ppoll(&p, 1, &left, NULL) > 0)
+			return true;
+	}
+	return false;
+}
+
+static void collect(int sock, struct attach_job *jobs, size_t n, uint64_t timeout_ns,
+		    int (*stopped)(void))
 {
 	uint64_t end = clock_mono_ns() + timeout_ns;
 
 	for (size_t done = 0; done < n; done++) {
-		struct pollfd p = { .fd = sock, .events = POLLIN };
-		uint64_t now = clock_mono_ns();
 		struct answer a;
-		int fd, ready = 0;
+		int fd;
 
-		while (now < end && !ready) {
-			struct timespec left = clock_timespec(end - now);
-
-			ready = ppoll(&p, 1, &left, NULL);
-			ready = ready < 0 ? 0 : ready; /* a signal: look at the time again */
-			now = clock_mono_ns();
-		}
-		if (!ready || take_answer(sock, &a, &fd) || a.job >= n)
-			return;
+		if (!wait_readable(sock, end, stopped) || take_answer(sock, &a, &fd) || a.job >= n)
+			break;
 		jobs[a.job].link_fd = fd;
 		jobs[a.job].err = a.err ? a.err : fd < 0 ? -EBADF : 0;
 	}
 }
 
-int attach_all(struct attach_job *jobs, size_t n, uint64_t timeout_ns)
+int attach_all(struct attach_job *jobs, size_t n, uint64_t timeout_ns, int (*stopped)(void))
 {
 	pid_t pid, parent = getpid();
 	int sock[2];
@@ -129,7 +137,10 @@ int attach_all(struct attach_job *jobs, size_t n, uint64_t timeout_ns)
 	if (!pid)
 		child(sock[1], jobs, n, parent);
 	close(sock[1]);
-	collect(sock[0], jobs, n, timeout_ns);
+	collect(sock[0], jobs, n, timeout_ns, stopped);
+	for (size_t i = 0; stopped && stopped() && i < n; i++)
+		if (jobs[i].err == -ETIME)
+			jobs[i].err = -EINTR;
 	close(sock[0]);
 	kill(pid, SIGKILL);
 	/* Stuck in the kernel it cannot be reaped: leave it to init rather than wait for it. */

@@ -27,6 +27,11 @@ struct capture_writer {
 	size_t stored_size;
 };
 
+const char *capture_part(const struct capture_writer *w)
+{
+	return w->part;
+}
+
 static int write_all(int fd, const void *data, size_t size)
 {
 	const char *at = data;

@@ -38,6 +38,8 @@ int capture_flush(struct capture_writer *w);
  * FILE.part, which capture_read() reads as far as it goes.
  */
 int capture_close(struct capture_writer *w);
+/* Path of FILE.part, owned by w. */
+const char *capture_part(const struct capture_writer *w);
 /* Frees w and leaves FILE.part as it is. */
 void capture_abandon(struct capture_writer *w);
 

@@ -241,7 +241,7 @@ void doc_self(struct json *j, const struct model *m, const struct kd_rec_self *b
 
 	snprintf(sampling, sizeof(sampling), "1/%" PRIu64, scope_sampling(m));
 	json_kopen(j, "self", '{');
-	doc_known(j, "events", known, since(self->events, then->events));
+	doc_known(j, "events", known && self->events, since(self->events, then->events));
 	doc_known(j, "run_ns", self->run_ns, since(self->run_ns, then->run_ns));
 	json_kstr(j, "sampling", sampling);
 	doc_known(j, "cpu_ns", known, since(self->cpu_ns, then->cpu_ns));

@@ -3,11 +3,13 @@
 #include <elf.h>
 #include <errno.h>
 #include <glob.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
 #include <time.h>
+#include <zlib.h>
 
 #include "clock.h"
 #include "file.h"
@@ -126,6 +128,53 @@ static int fact_kernel(const struct kernel *k, struct stream *s)
 	return err;
 }
 
+/* Options that bear on what is measured here; a kernel's whole configuration is thousands of lines. */
+static bool config_matters(const char *line)
+{
+	static const char *const parts[] = { "CONFIG_HZ", "CONFIG_PREEMPT", "RCU", "CONFIG_NO_HZ",
+					     "CONFIG_SLUB", "CONFIG_MEMCG", "CONFIG_DEBUG_OBJECTS" };
+
+	if (strncmp(line, "CONFIG_", 7))
+		return false;
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
+		if (strstr(line, parts[i]))
+			return true;
+	return false;
+}
+
+static gzFile open_config(void)
+{
+	gzFile f = gzopen("/proc/config.gz", "re");
+	char path[512];
+	struct utsname u;
+
+	if (f || uname(&u))
+		return f;
+	snprintf(path, sizeof(path), "/boot/config-%s", u.release);
+	return gzopen(path, "re"); /* plain files are read as they are */
+}
+
+static int fact_config(struct stream *s)
+{
+	gzFile f = open_config();
+	char line[512], name[600];
+	int err = 0;
+
+	while (f && !err && gzgets(f, line, sizeof(line))) {
+		char *value = strchr(line, '=');
+
+		if (!value || !config_matters(line))
+			continue;
+		*value++ = '\0';
+		value[strcspn(value, "\n")] = '\0';
+		snprintf(name, sizeof(name), "config.%s", line);
+		err = host_fact(s, name, value);
+	}
+	if (f)
+		gzclose(f);
+	return err;
+}
+
 int host_emit(const struct kernel *k, struct stream *s)
 {
 	int err = fact_uname(s);
@@ -142,6 +191,8 @@ int host_emit(const struct kernel *k, struct stream *s)
 		err = fact_build_id(s);
 	if (!err)
 		err = fact_numa(s);
+	if (!err)
+		err = fact_config(s);
 	return err ? err : fact_cpu(s);
 }
 

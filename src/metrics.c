@@ -353,7 +353,7 @@ static int add_breakdown(struct job *j, unsigned int source, unsigned int measur
 	if (!j->nlist)
 		return 0;
 	make_rows(j);
-	keep = j->q->top && j->q->top < j->nrows ? j->q->top : j->nrows;
+	keep = j->q->top && j->by != KEY_LAZY && j->q->top < j->nrows ? j->q->top : j->nrows;
 	if (make_room(j, keep + 1))
 		return -ENOMEM;
 	for (i = 0; i < keep; i++)

@@ -3,7 +3,13 @@
 #ifndef KDEFER_RIGHTS_H
 #define KDEFER_RIGHTS_H
 
-/* Keeps only what reading maps and running programs needs (CAP_BPF, CAP_PERFMON, CAP_SYSLOG). 0 or -errno. */
-int rights_drop(void);
+#include <stdbool.h>
+
+/*
+ * Keeps only what reading maps and running programs needs (CAP_BPF, CAP_PERFMON, CAP_SYSLOG), and
+ * with `files` what writing files as root means (in a home directory that is not root's, say).
+ * 0 or -errno.
+ */
+int rights_drop(bool files);
 
 #endif

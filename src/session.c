@@ -70,18 +70,18 @@ static int on_record(void *ctx, void *data, size_t size)
 }
 
 /* A small allowance of memory gets a small ring, which costs rounds, not records. */
-static uint32_t ring_bytes(uint64_t max_memory)
+static uint32_t ring_bytes(const struct session *s)
 {
 	uint32_t size = RING_BYTES;
 
-	while (size > RING_LEAST && size > max_memory / 8)
+	while (size > RING_LEAST && size > s->conf.max_memory / 16)
 		size /= 2;
 	return size;
 }
 
 static int open_ring(struct session *s)
 {
-	s->ring_fd = bpf_map_create(BPF_MAP_TYPE_RINGBUF, "kd_ring", 0, 0, ring_bytes(s->conf.max_memory), NULL);
+	s->ring_fd = bpf_map_create(BPF_MAP_TYPE_RINGBUF, "kd_ring", 0, 0, ring_bytes(s), NULL);
 	if (s->ring_fd < 0)
 		return log_err(s->ring_fd, "cannot make the ring buffer: %s", strerror(-s->ring_fd));
 	s->ring = ring_buffer__new(s->ring_fd, on_record, s, NULL);
@@ -98,18 +98,39 @@ static bool source_wanted(const struct session *s, unsigned int id)
 	return false;
 }
 
+/* Takes down the rows of a source whose smallest tables do not fit, and says what would. */
+static bool fits(struct session *s, const struct source *src)
+{
+	/* The ring is at most a sixteenth of what is allowed, or the least. */
+	uint64_t least = src->least_bytes(&s->kernel, s->conf.dims);
+	uint64_t need = least + least / 15 + RING_LEAST;
+
+	if (need <= s->conf.max_memory)
+		return true;
+	for (size_t i = 0; i < s->plan.n; i++) {
+		char fix[PLAN_TEXT];
+
+		if (s->plan.entry[i].measure->source != src->id || s->plan.entry[i].state == PLAN_OFF)
+			continue;
+		snprintf(fix, sizeof(fix), "--max-memory %lluk", (unsigned long long)(need + 1023) / 1024);
+		plan_refuse(&s->plan.entry[i], fix, "its tables need %llu bytes here, %llu are allowed",
+			    (unsigned long long)need, (unsigned long long)s->conf.max_memory);
+	}
+	return false;
+}
+
 /* A source that cannot be loaded has said so in its plan rows; the others go on. */
 static int load_sources(struct session *s)
 {
 	struct source_conf conf = {
 		.kernel = &s->kernel, .plan = &s->plan, .ring_fd = s->ring_fd,
 		.sample = s->conf.sample, .dims = s->conf.dims,
-		.max_memory = s->conf.max_memory - ring_bytes(s->conf.max_memory),
+		.max_memory = s->conf.max_memory - ring_bytes(s),
 	};
 	int err;
 
 	for (size_t i = 0; sources[i]; i++) {
-		if (!source_wanted(s, sources[i]->id))
+		if (!source_wanted(s, sources[i]->id) || !fits(s, sources[i]))
 			continue;
 		err = sources[i]->load(&s->state[i], &conf);
 		if (err && err != -ENODEV)
@@ -186,7 +207,9 @@ static int attach(struct session *s)
 	for (size_t i = 0; i < s->nhooks; i++)
 		jobs[i] = (struct attach_job){ .prog_fd = s->hook[i].prog_fd,
 					       .attach_type = s->hook[i].attach_type };
-	err = attach_all(jobs, s->nhooks, s->conf.attach_timeout_ns);
+	if (s->conf.before_attach)
+		s->conf.before_attach();
+	err = attach_all(jobs, s->nhooks, s->conf.attach_timeout_ns, s->conf.stopped);
 	if (err)
 		return log_err(err, "cannot start the process that attaches: %s", strerror(-err));
 	for (size_t i = 0; i < s->nhooks; i++) {
@@ -195,6 +218,8 @@ static int attach(struct session *s)
 	}
 	close_links_of_fallen(s);
 	s->self.attach_ns = clock_mono_ns() - begin;
+	if (s->conf.stopped && s->conf.stopped())
+		return log_err(-EINTR, "stopped by a signal before recording began");
 	return 0;
 }
 
@@ -350,7 +375,7 @@ int session_start(struct session *s)
 	int err;
 
 	measure_memory(s);
-	rights_drop();
+	rights_drop(s->conf.writes_files);
 	for (size_t i = 0; i < s->nhooks; i++)
 		s->missed[i] = bpf_util_missed(s->hook[i].prog_fd);
 	err = host_emit_clock(s->out);

@@ -20,6 +20,9 @@ struct session_conf {
 	uint64_t max_memory; /* bytes, kernel side, all sources together */
 	uint64_t sample;     /* 1/N */
 	uint32_t dims;       /* bits of enum kd_dim asked for besides MAIN */
+	bool writes_files;   /* the caller still has files to rename: keep the right to */
+	void (*before_attach)(void); /* called when there is something to detach from now on; may be NULL */
+	int (*stopped)(void);        /* true: a signal came, give up starting; may be NULL */
 };
 
 #define SESSION_ATTACH_TIMEOUT_NS 10000000000ULL
@@ -30,7 +33,7 @@ void session_conf_init(struct session_conf *c); /* the defaults */
 /*
  * Probes the kernel, resolves the plan, loads, attaches, waits for the grace periods that this
  * caused; says HOST and PLAN records. 0; -ENODEV: nothing that was asked for can be measured here
- * (the PLAN records say why, the first reason is logged); other errors are logged.
+ * (the PLAN records say why, the first reason is logged); -EINTR: stopped; all errors are logged.
  */
 int session_open(struct session **s, const struct session_conf *conf, struct stream *out);
 

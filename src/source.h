@@ -56,7 +56,7 @@ struct source {
 	/* Bytes of kernel memory its maps take. */
 	uint64_t (*kernel_bytes)(void *state);
 	/* Bytes that `load` would need at least, for the message when max_memory is too small. */
-	uint64_t (*least_bytes)(const struct kernel *k);
+	uint64_t (*least_bytes)(const struct kernel *k, uint32_t dims);
 };
 
 extern const struct source *const sources[]; /* by enum kd_source_id order, NULL-terminated */

@@ -78,9 +78,12 @@ static int choose_sizes(struct sizes *s, uint64_t max, int cpus, bool by_cpu)
 	return 0;
 }
 
-static uint64_t call_rcu_least(const struct kernel *k)
+static uint64_t call_rcu_least(const struct kernel *k, uint32_t dims)
 {
-	return bytes_for(&least, k->possible_cpus);
+	struct sizes s = least;
+
+	s.cpu_slots = dims >> KD_DIM_CPU & 1;
+	return bytes_for(&s, k->possible_cpus);
 }
 
 static unsigned int log2_of(uint32_t n)
@@ -120,6 +123,7 @@ static void set_constants(struct call_rcu *c, const struct source_conf *conf, co
 	ro->offload = offload;
 	ro->lazy_exists = offload && kernel_has_field(conf->kernel, "rcu_data", "lazy_len") &&
 			  kernel_has_func(conf->kernel, "__call_rcu_common");
+	ro->plain = !s->cpu_slots && !offload && conf->sample <= 1;
 	ro->sample_below = conf->sample > 1 ? (uint32_t)((1ULL << 32) / conf->sample) : 0;
 }
 
@@ -236,12 +240,9 @@ static int load_sized(struct call_rcu *c, struct source_conf *conf)
 	struct sizes s;
 	int err;
 
-	if (choose_sizes(&s, conf->max_memory, c->cpus, conf->dims >> KD_DIM_CPU & 1)) {
-		plan_refuse(c->row, "a larger --max-memory", "its tables need %llu bytes here, %llu are allowed",
-			    (unsigned long long)call_rcu_least(conf->kernel),
-			    (unsigned long long)conf->max_memory);
-		return -ENODEV;
-	}
+	err = choose_sizes(&s, conf->max_memory, c->cpus, conf->dims >> KD_DIM_CPU & 1);
+	if (err)
+		return err;
 	err = load_object(c, conf, &s, false);
 	if (!err)
 		err = see_offload(c);

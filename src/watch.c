@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -18,10 +19,15 @@
 static volatile sig_atomic_t came;        /* the first signal that asked to end */
 static volatile sig_atomic_t from_terminal;
 
+static volatile sig_atomic_t starting;
+static char starting_part[4096];
+
 static void on_signal(int sig, siginfo_t *info, void *ctx)
 {
 	(void)ctx;
-	if (came) {
+	if (starting && *starting_part)
+		unlink(starting_part);
+	if (came || starting) {
 		signal(sig, SIG_DFL);
 		raise(sig);
 	}
@@ -37,6 +43,17 @@ void watch_signals(void)
 	sigaction(SIGTERM, &sa, NULL);
 	sigaction(SIGHUP, &sa, NULL);
 	signal(SIGPIPE, SIG_IGN);
+}
+
+void watch_starting(const char *part)
+{
+	snprintf(starting_part, sizeof(starting_part), "%s", part ? part : "");
+	starting = 1;
+}
+
+void watch_started(void)
+{
+	starting = 0;
 }
 
 int watch_signalled(void)
@@ -127,16 +144,29 @@ static void pass_on_signal(struct watch *w)
 		kill(w->pid, came);
 }
 
+/* Waits for the command, for a reader of our output that goes away, and at most until the time given. */
+static int wait_for(struct watch *w, uint64_t ns)
+{
+	struct pollfd p[2] = {
+		{ .fd = w->pid ? w->pidfd : -1, .events = POLLIN },
+		{ .fd = STDOUT_FILENO }, /* errors alone */
+	};
+	struct timespec left = clock_timespec(ns);
+
+	if (ppoll(p, 2, &left, &w->mask) < 0)
+		return errno == EINTR ? 0 : -errno;
+	w->closed = p[1].revents & POLLERR;
+	return 0;
+}
+
 static int tick_until_end(struct session *s, struct watch *w)
 {
 	uint64_t begin = clock_mono_ns(), end = w->duration_ns ? begin + w->duration_ns : UINT64_MAX;
 	uint64_t next = begin + w->interval_ns;
 	int err = 0;
 
-	while (!err && !came && !command_ended(w)) {
-		struct pollfd p = { .fd = w->pid ? w->pidfd : -1, .events = POLLIN };
+	while (!err && !came && !w->closed && !command_ended(w)) {
 		uint64_t now = clock_mono_ns(), until = next < end ? next : end;
-		struct timespec left = clock_timespec(until > now ? until - now : 0);
 
 		if (now >= end)
 			break;
@@ -148,8 +178,7 @@ static int tick_until_end(struct session *s, struct watch *w)
 				next += w->interval_ns;
 			continue;
 		}
-		if (ppoll(&p, 1, &left, &w->mask) < 0 && errno != EINTR)
-			err = -errno;
+		err = wait_for(w, until - now);
 	}
 	return err;
 }

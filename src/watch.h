@@ -20,6 +20,7 @@ struct watch {
 	/* filled: */
 	int status;           /* how the command ended, as a shell says it: 0..125, 126, 127, 128+n */
 	int signal;           /* which signal ended the watch; 0 = none */
+	bool closed;          /* nobody reads standard output any more: that ended it */
 	/* private: */
 	pid_t pid;            /* of the command while it runs */
 	int pidfd, go, failed;
@@ -31,6 +32,13 @@ struct watch {
  * say EPIPE). Call first in main(), before anything is attached.
  */
 void watch_signals(void);
+
+/*
+ * Until watch_started() there is nothing to show and nothing to detach: a signal removes the file
+ * `part` (NULL: none) and ends the process at once, however long a step of the start-up takes.
+ */
+void watch_starting(const char *part);
+void watch_started(void);
 int watch_signalled(void); /* the signal that came, or 0 */
 
 /*

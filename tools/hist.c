@@ -308,6 +308,9 @@ static int measure(struct hist_command *h, struct stream *s, struct session **se
 	int err;
 
 	common_conf(&h->common, &conf);
+	conf.writes_files = h->capture;
+	conf.before_attach = watch_started;
+	conf.stopped = watch_signalled;
 	err = session_open(session, &conf, s);
 	if (!err) {
 		say_watching(h, w);
@@ -337,12 +340,15 @@ static int live(struct hist_command *h, char **command)
 	if (h->output && capture_create(&h->capture, h->output, h->force))
 		return common_fail(&h->out, hist_opts.name, wants_document(h), EXIT_FAILED);
 	stream_init(&s, live_record, h);
+	watch_starting(h->capture ? capture_part(h->capture) : NULL);
 	err = measure(h, &s, &session, &w);
 	if (s.bad)
 		log_warn("%llu malformed records are left out", (unsigned long long)s.bad);
 	close_capture(h);
 	session_close(session);
 	watch_finish(&w); /* the time may have been up before the command */
+	if (err == -EINTR && !command)
+		return 128 + watch_signalled();
 	if (err && err != -EPIPE)
 		return command ? EXIT_UNWATCHED : err == -ENODEV ? EXIT_NOTHING : EXIT_FAILED;
 	if (h->capture_failed)

@@ -18,10 +18,11 @@ flip_cgroups() {
 
 load() {
 	cbload $ROUNDS
-	flip_cgroups 20
+	flip_cgroups 50
 	drain # the end of a network namespace waits for callbacks with rcu_barrier()
 }
 
 run() {
 	watch counts -- load
+	until_gone 1
 }

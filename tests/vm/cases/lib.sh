@@ -110,6 +110,14 @@ watch() {
 	oracle_save "$1"
 }
 
+# Waits until none of our programs is left, and says under $1 how long that took and how many were
+# not gone by then: the kernel takes them away behind our back.
+until_gone() {
+	since=$(uptime_cs)
+	while progs | grep -q ' kd_' && [ $(($(uptime_cs) - since)) -lt 1500 ]; do sleep 0.1; done
+	echo "$1 $(($(uptime_cs) - since))0 $(progs | grep -c ' kd_')" >>"$OUT/gone"
+}
+
 # Makes the lazy ones run too (they may wait for 10 s else), and waits for the rest.
 drain() {
 	unshare -n true

@@ -8,11 +8,14 @@ ROUNDS=150
 # The middle part is not seen at all; what waits when it begins loses its end, and so on.
 gap() {
 	cbload $ROUNDS
+	mark off
 	sysctl -w kernel.ftrace_enabled=0 2>"$OUT/off"
 	cbload $ROUNDS
 	sleep 0.5
 	cbload $ROUNDS
+	mark back
 	sysctl -w kernel.ftrace_enabled=1
+	mark on
 	cbload $ROUNDS
 	drain
 }

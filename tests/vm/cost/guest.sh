@@ -43,8 +43,9 @@ triggers() {
 # The first runs fill caches that the later ones find full.
 for warm in 1 2 3 4; do cbload $ROUNDS >/dev/null; done
 
-measure unwatched
+# Before each way, and once more at the end: what drifts meanwhile is not the watcher's.
 for way in "$@"; do
+	measure unwatched
 	case $way in
 	empty) watched empty empty ;;
 	kdefer) watched kdefer kdefer hist -s call_rcu -i 1000s --json ;;

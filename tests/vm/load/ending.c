@@ -2,8 +2,9 @@
 /*
  * Ends a command from outside, and says how it took it:
  *
- *   ending SIGNAL MS FILE COMMAND...   sends the signal MS after the command was started; PIPE
- *                                      closes the pipe that it writes to instead, KILL it is too
+ *   ending SIGNAL [+]MS FILE COMMAND...   sends the signal MS after the command was started, or (+)
+ *                                         after its first output. PIPE closes the pipe that it
+ *                                         writes to instead
  *
  * The command's standard output goes to FILE. Prints one line: how long after the signal the last
  * of its output came, and it ended, and how it ended (128 + n: by signal n).
@@ -89,12 +90,12 @@ static void take_output(struct watched *w)
 		perror("ending: cannot write");
 }
 
-/* Follows it until that time, or until it ends. Returns whether it has ended. */
-static int follow(struct watched *w, double until_ms)
+/* Follows it until that time, or some output, or until it ends. Returns whether it has ended. */
+static int follow(struct watched *w, double until_ms, long bytes)
 {
 	double left;
 
-	while ((left = until_ms - now_ms()) > 0) {
+	while ((left = until_ms - now_ms()) > 0 && (!bytes || w->bytes < bytes)) {
 		struct pollfd p[2] = { { .fd = w->pidfd, .events = POLLIN },
 				       { .fd = w->out, .events = POLLIN } };
 
@@ -133,6 +134,7 @@ int main(int argc, char **argv)
 	struct watched w = { .out = -1 };
 	double sent_ms;
 	size_t i = 0;
+	int ended;
 
 	while (argc > 4 && i < sizeof(signals) / sizeof(signals[0]) &&
 	       strcmp(argv[1], signals[i].name))
@@ -146,11 +148,12 @@ int main(int argc, char **argv)
 		perror("ending");
 		return 1;
 	}
-	if (follow(&w, now_ms() + strtod(argv[2], NULL)))
+	ended = argv[2][0] == '+' && follow(&w, now_ms() + LONGEST_MS, 1);
+	if (ended || follow(&w, now_ms() + strtod(argv[2], NULL), 0))
 		fprintf(stderr, "ending: it ended by itself before the signal\n");
 	sent_ms = now_ms();
 	end(&w, signals[i].number);
-	if (!follow(&w, sent_ms + LONGEST_MS)) {
+	if (!follow(&w, sent_ms + LONGEST_MS, 0)) {
 		fprintf(stderr, "ending: it does not end\n");
 		kill(w.pid, SIGKILL);
 	}
