@@ -41,6 +41,7 @@ MAN      := $(wildcard man/*.8)
 .PHONY: all run check check-long install uninstall clean dist deps deps-test help vm vm-shell bench-cost
 
 all: $(B)/kdefer
+	@:
 
 help:
 	@echo 'make            build $(B)/kdefer (one static file; STATIC=0 for a dynamic one; V=1 shows commands)'
@@ -82,11 +83,16 @@ $(B)/%.skel.h: $(B)/%.bpf.o
 
 # Test programs: those of unprivileged groups here, those for guests in tests/vm/build-helpers.
 
-$(B)/tests/unit/%: tests/unit/%.c $(wildcard tests/unit/*.h) $(B)/libkdefer.a $(TOOL_OBJ)
+$(B)/tests/unit/%: tests/unit/%.c $(wildcard tests/unit/*.h tools/*.[ch]) $(B)/libkdefer.a
 	$(call say,CC,$@)
 	@mkdir -p $(@D)
-	$(Q)$(CC) -std=gnu11 $(CPPFLAGS) -Itools $(CFLAGS) $(WARN) $(WERROR) -o $@ $< \
-		$(filter-out %/main.o,$(TOOL_OBJ)) $(B)/libkdefer.a $(LDFLAGS) -lcmocka -lm $(LDLIBS)
+	$(Q)$(CC) -std=gnu11 $(CPPFLAGS) -Itools $(CFLAGS) $(WARN) $(WERROR) -o $@ $< $(B)/libkdefer.a \
+		$(LDFLAGS) -lcmocka -lm $(LDLIBS)
+
+$(B)/tests/make_capture: tests/golden/make_capture.c tests/golden/maker.h $(B)/libkdefer.a
+	$(call say,CC,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) -std=gnu11 $(CPPFLAGS) $(CFLAGS) $(WARN) -o $@ $< $(B)/libkdefer.a $(LDFLAGS) $(LDLIBS)
 
 $(B)/tests/fields: tests/contract/fields.c $(B)/libkdefer.a
 	$(call say,CC,$@)

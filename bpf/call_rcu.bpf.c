@@ -100,7 +100,6 @@ struct {
 
 __u64 nr_spilled;   /* entries now in the spill table */
 __u64 spill_done;   /* matched there */
-__u64 nr_offloadable; /* CPUs with a callback kthread */
 __u64 nr_barriers;  /* callbacks of rcu_barrier() seen */
 
 /* Keys of the slots apart from the slots: a probe stays in a line or two of the cache. */
@@ -536,6 +535,7 @@ int BPF_PROG(kd_migrate, int cpu)
 
 /* --- run by user space --- */
 
+/* 1: this CPU's list is emptied by a kthread. */
 static __always_inline int start(__u32 cpu)
 {
 	struct cr_cpu *st = cpu_state(cpu);
@@ -551,12 +551,11 @@ static __always_inline int start(__u32 cpu)
 	if (bpf_core_field_exists(rdp->nocb_bypass)) {
 		st->bypass = (__u64)&rdp->nocb_bypass;
 		st->offloadable = !!BPF_CORE_READ(rdp, nocb_cb_kthread);
-		__sync_fetch_and_add(&nr_offloadable, st->offloadable);
 	}
 	st->pre = list_len(list);
 	st->start_invoked = BPF_CORE_READ(rdp, n_cbs_invoked);
 	*(volatile __u64 *)&st->list = list;
-	return 0;
+	return !!st->offloadable;
 }
 
 static __always_inline int stop(__u32 cpu)

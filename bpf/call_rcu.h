@@ -60,7 +60,7 @@ KD_STATIC_ASSERT(sizeof(struct cr_entry) == 16);
 
 /* What the run-on-demand programs are asked (struct kd_run_args.arg[0..]). */
 enum cr_run {
-	CR_START, /* arg[1] = CPU whose list it is; run on that CPU if it is online */
+	CR_START, /* arg[1] = CPU whose list it is; run on that CPU if it is online; 1: it may be offloaded */
 	CR_STOP,  /* arg[1] = CPU */
 };
 

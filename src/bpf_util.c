@@ -88,9 +88,9 @@ int bpf_util_run(int prog_fd, uint64_t args[4], uint32_t *ret)
 	return run(prog_fd, args, 0, 0, ret);
 }
 
-int bpf_util_run_on(int prog_fd, uint64_t args[4], int cpu)
+int bpf_util_run_on(int prog_fd, uint64_t args[4], int cpu, uint32_t *ret)
 {
-	return run(prog_fd, args, BPF_F_TEST_RUN_ON_CPU, cpu, NULL);
+	return run(prog_fd, args, BPF_F_TEST_RUN_ON_CPU, cpu, ret);
 }
 
 uint64_t bpf_util_fd_bytes(int map_fd)

@@ -21,7 +21,7 @@ const char *bpf_util_load_error(int err);
  * 0; -ENXIO when that CPU is offline; another negative errno.
  */
 int bpf_util_run(int prog_fd, uint64_t args[4], uint32_t *ret);
-int bpf_util_run_on(int prog_fd, uint64_t args[4], int cpu);
+int bpf_util_run_on(int prog_fd, uint64_t args[4], int cpu, uint32_t *ret);
 
 /* Kernel memory of all maps of an object but the one called `except`, as the kernel accounts it. */
 uint64_t bpf_util_map_bytes(const struct bpf_object *obj, const char *except);

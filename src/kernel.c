@@ -18,6 +18,12 @@ void kernel_free(struct kernel *k)
 	memset(k, 0, sizeof(*k));
 }
 
+void kernel_forget_types(struct kernel *k)
+{
+	btf__free(k->btf);
+	k->btf = NULL;
+}
+
 bool kernel_has_cap(const struct kernel *k, unsigned int cap)
 {
 	bool stands_for = cap == KERNEL_CAP_BPF || cap == KERNEL_CAP_PERFMON;

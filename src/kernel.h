@@ -50,6 +50,8 @@ struct kernel {
 typedef bool (*kernel_wanted)(const char *name, size_t len);
 int kernel_probe(struct kernel *k, kernel_wanted wanted, bool thorough);
 void kernel_free(struct kernel *k);
+/* Lets go of the BTF (megabytes) once all questions about types are answered. */
+void kernel_forget_types(struct kernel *k);
 
 bool kernel_has_cap(const struct kernel *k, unsigned int cap); /* CAP_SYS_ADMIN stands for BPF and PERFMON */
 bool kernel_has_func(const struct kernel *k, const char *name);  /* BTF FUNC */

@@ -196,22 +196,27 @@ static bool is_online(const struct call_rcu *c, int cpu)
 }
 
 /* Runs kd_control for a CPU: on that CPU where it is online, so that its list stands still meanwhile. */
-static int control(struct call_rcu *c, enum cr_run what, int cpu)
+static int control(struct call_rcu *c, enum cr_run what, int cpu, uint32_t *ret)
 {
 	uint64_t args[4] = { what, (uint64_t)cpu };
 	int fd = bpf_program__fd(c->skel->progs.kd_control);
 
-	if (is_online(c, cpu) && !bpf_util_run_on(fd, args, cpu))
+	if (is_online(c, cpu) && !bpf_util_run_on(fd, args, cpu, ret))
 		return 0;
-	return bpf_util_run(fd, args, NULL); /* offline, or went offline: from afar */
+	return bpf_util_run(fd, args, ret); /* offline, or went offline: from afar */
 }
 
 static int control_all(struct call_rcu *c, enum cr_run what)
 {
+	uint32_t answer = 0;
 	int err = 0;
 
-	for (int cpu = 0; cpu < c->cpus && !err; cpu++)
-		err = control(c, what, cpu);
+	for (int cpu = 0; cpu < c->cpus && !err; cpu++) {
+		err = control(c, what, cpu, &answer);
+		if (!err && (int32_t)answer < 0)
+			err = -ENODATA; /* no such CPU in the tables, or in the kernel's */
+		c->offload |= answer == 1;
+	}
 	return err;
 }
 
@@ -220,7 +225,6 @@ static int see_offload(struct call_rcu *c)
 {
 	int err = control_all(c, CR_START);
 
-	c->offload = c->skel->bss->nr_offloadable > 0;
 	return err ? err : control_all(c, CR_STOP);
 }
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only
 """Write the raw type information (.BTF) of a kernel image to a file, without booting it.
 
 usage: extract_btf.py VMLINUZ OUTPUT

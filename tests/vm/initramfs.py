@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-only
 """Build the initramfs of a guest: busybox, our init, and what the caller adds.
 
 It is written straight into one uncompressed cpio archive: that takes the host some

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-only
 """The emulated machine: its argument list, and the port over which it reports.
 
 The second serial port is a pair of pipes. Serial ports are built into every kernel

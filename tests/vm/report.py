@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-only
 """What a guest sends back: one line with length and checksum, then a packed tar archive."""
 
 import hashlib

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only
 """A report counts only when all of it arrived as it was sent."""
 
 import gzip

@@ -19,7 +19,7 @@ def judge(case):
     barrier_heads(case, document, seen)
     used_again(case, seen, load)
     latencies(case, document, seen)
-    case.equal("afterwards none of our programs is left", case.text("gone").split()[2:], ["0"])
+    case.equal("afterwards nothing of ours is left in the kernel", case.text("gone").split()[2:], ["0"])
     case.say("kernel memory is shown, and within the limit",
              0 < document.kernel_bytes() <= 64 << 20, f"{document.kernel_bytes()} bytes")
 

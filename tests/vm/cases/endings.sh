@@ -17,7 +17,6 @@ end_by() {
 
 run() {
 	n=0
-	progs >"$OUT/before"
 	some_load &
 	load=$!
 	while read -r line; do
@@ -25,6 +24,5 @@ run() {
 		end_by $line </dev/null
 	done <"$CASES/endings.txt"
 	kill $load
-	progs >"$OUT/after"
 	watch again -- cbload 200 # tracing works still, ours and the kernel's own
 }

@@ -35,6 +35,7 @@ if [ "$1" = --call ]; then
 	exit
 fi
 oracle_prepare
+in_kernel >/tmp/in_kernel
 for each; do
 	before=$(uptime_cs)
 	run_case "$each"

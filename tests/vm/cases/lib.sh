@@ -110,12 +110,20 @@ watch() {
 	oracle_save "$1"
 }
 
-# Waits until none of our programs is left, and says under $1 how long that took and how many were
-# not gone by then: the kernel takes them away behind our back.
+# Programs, maps and links in the kernel, without their numbers.
+in_kernel() {
+	progs | cut -d ' ' -f 1,3 | sort
+}
+
+# Waits until the kernel has no more of them than when the guest began: it takes them away behind
+# our back. Says under $1 how long that took, and how many were still there at the end.
 until_gone() {
 	since=$(uptime_cs)
-	while progs | grep -q ' kd_' && [ $(($(uptime_cs) - since)) -lt 1500 ]; do sleep 0.1; done
-	echo "$1 $(($(uptime_cs) - since))0 $(progs | grep -c ' kd_')" >>"$OUT/gone"
+	while ! in_kernel | cmp -s - /tmp/in_kernel && [ $(($(uptime_cs) - since)) -lt 1500 ]; do
+		sleep 0.1
+	done
+	in_kernel | diff /tmp/in_kernel - >"$OUT/left"
+	echo "$1 $(($(uptime_cs) - since))0 $(grep -c '^[+-][a-z]' "$OUT/left")" >>"$OUT/gone"
 }
 
 # Makes the lazy ones run too (they may wait for 10 s else), and waits for the rest.

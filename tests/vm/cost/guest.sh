@@ -1,6 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 # In a guest whose clock counts instructions: the callback load alone, and watched in each way.
+# shellcheck disable=SC2016 # the dollars are the kernel's
+#
 # Writes one line "NAME ROUNDS NS NS NS ..." for each way to /out/cost, and what they counted.
 ROUNDS=15000
 REPEATS=3
@@ -41,7 +43,7 @@ triggers() {
 }
 
 # The first runs fill caches that the later ones find full.
-for warm in 1 2 3 4; do cbload $ROUNDS >/dev/null; done
+for _ in 1 2 3 4; do cbload $ROUNDS >/dev/null; done
 
 # Before each way, and once more at the end: what drifts meanwhile is not the watcher's.
 for way in "$@"; do
