@@ -27,20 +27,16 @@
  *
  * Nothing here allocates, and every loop is bounded.
  */
-#include "series.bpf.h"
+#include "tick.bpf.h"
+#include "worst.bpf.h"
 #include "call_rcu.h"
 
-const volatile __u32 nr_slots = 512;    /* series by function; slot 0 stands for the rest */
-const volatile __u32 slot_shift = 55;   /* 64 - log2(nr_slots) */
 const volatile __u32 fifo_mask;         /* entries of a CPU's FIFO, less one */
-const volatile __u32 by_cpu;            /* also a series per CPU of the hand-over */
 const volatile __u32 offload;           /* some CPU may be offloaded */
 const volatile __u32 lazy_exists;       /* the lazy wish is seen and means something */
 const volatile __u32 sample_below;      /* 0: all; else follow heads whose hash is below it */
 const volatile __u32 nr_cpus = 1;
-const volatile __u32 plain = 1;         /* none of by_cpu, offload, lazy_exists, sample_below */
-
-#define SLOTS_MOST 512
+const volatile __u32 plain = 1;         /* none of more_slots, offload, lazy_exists, sample_below */
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -77,33 +73,9 @@ struct {
 	__type(value, __u32); /* CPU whose list it is */
 } batches SEC(".maps");
 
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, 1);
-	__type(key, __u32);
-	__type(value, struct series_slot);
-} slots SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, 1);
-	__type(key, __u32);
-	__type(value, struct series_shadow);
-} shadows SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, 1);
-	__type(key, __u32);
-	__type(value, struct cr_worst_list); /* CPU * 2 + parity of the interval */
-} worst SEC(".maps");
-
 __u64 nr_spilled;   /* entries now in the spill table */
 __u64 spill_done;   /* matched there */
 __u64 nr_barriers;  /* callbacks of rcu_barrier() seen */
-
-/* Keys of the slots apart from the slots: a probe stays in a line or two of the cache. */
-__u64 slot_key[SLOTS_MOST];
 
 /* rcu_data is static per-CPU data: in BTF, and in kallsyms where that lists data. */
 extern const struct rcu_data rcu_data __ksym;
@@ -119,33 +91,6 @@ static __always_inline void count_lost(struct cr_cpu *st, enum kd_lost what, __u
 }
 
 /* --- the hand-over --- */
-
-static __noinline __u32 slot_claim(__u64 key, __u32 at)
-{
-	__u32 i;
-
-	for (i = 0; i < SERIES_PROBES; i++) {
-		__u32 idx = (at + i) & (SLOTS_MOST - 1);
-		__u64 seen = *(volatile __u64 *)&slot_key[idx];
-
-		if (seen == key)
-			return idx;
-		if (seen || !idx || idx >= nr_slots)
-			continue;
-		seen = __sync_val_compare_and_swap(&slot_key[idx], 0, key);
-		if (!seen || seen == key)
-			return idx;
-	}
-	return 0;
-}
-
-/* Slot of a key (never 0), or 0 = no room: counted under "other". */
-static __always_inline __u32 slot_find(__u64 key)
-{
-	__u32 at = ((key * 0x9e3779b97f4a7c15ULL) >> slot_shift) & (SLOTS_MOST - 1);
-
-	return *(volatile __u64 *)&slot_key[at] == key ? at : slot_claim(key, at);
-}
 
 /* The top bit of a function's address is always set; cleared it says "lazy". */
 #define KEY_LAZY (1ULL << 63)
@@ -306,52 +251,6 @@ int BPF_PROG(kd_batch, struct rcu_segcblist *rsclp, struct rcu_cblist *rclp)
 
 /* --- the other end --- */
 
-static __noinline int worst_insert(__u32 here, __u64 value, __u64 slot_cpu)
-{
-	__u64 interval = epoch, least = ~0ULL;
-	__u32 idx = here * 2 + (interval & 1), at = 0, i;
-	struct cr_worst_list *l = bpf_map_lookup_elem(&worst, &idx);
-	struct cr_cpu *st = cpu_state(here);
-
-	if (!l || !st)
-		return 0;
-	if (l->interval != interval) {
-		l->n = 0;
-		l->interval = interval;
-	}
-	if (l->n < CR_WORST) {
-		at = l->n;
-	} else {
-		for (i = 0; i < CR_WORST; i++)
-			if (l->w[i].value < least) {
-				least = l->w[i].value;
-				at = i;
-			}
-	}
-	if (at >= CR_WORST)
-		return 0;
-	/* A reader on another CPU takes an entry only if its value is the same before and after. */
-	*(volatile __u64 *)&l->w[at].value = 0;
-	barrier();
-	l->w[at].mono_ns = bpf_ktime_get_ns();
-	l->w[at].series = slot_cpu >> 32;
-	l->w[at].cpu = (__u32)slot_cpu;
-	barrier();
-	*(volatile __u64 *)&l->w[at].value = value;
-	if (l->n < CR_WORST)
-		l->n++;
-	if (l->n < CR_WORST) {
-		st->floor = tagged(interval, 0);
-		return 0;
-	}
-	least = ~0ULL;
-	for (i = 0; i < CR_WORST; i++)
-		if (l->w[i].value < least)
-			least = l->w[i].value;
-	st->floor = tagged(interval, least);
-	return 0;
-}
-
 static __always_inline void finish(struct cr_cpu *st, __u32 here, __u32 owner_cpu, __u64 when, bool simple)
 {
 	__u64 waited = (bpf_ktime_get_ns() - when) & VALUE_MASK, now = epoch;
@@ -366,7 +265,7 @@ static __always_inline void finish(struct cr_cpu *st, __u32 here, __u32 owner_cp
 	if (!s)
 		return;
 	series_add(s, now, waited);
-	if (!simple && by_cpu) {
+	if (!simple && more_slots) {
 		__u32 idx = nr_slots + owner_cpu;
 
 		s = bpf_map_lookup_elem(&slots, &idx);
@@ -374,7 +273,7 @@ static __always_inline void finish(struct cr_cpu *st, __u32 here, __u32 owner_cp
 			series_add(s, now, waited);
 	}
 	if ((__s64)(tagged(now, waited) - st->floor) > 0)
-		worst_insert(here, waited, (__u64)slot << 32 | owner_cpu);
+		worst_insert(&st->floor, here, waited, (__u64)slot << 32 | owner_cpu);
 }
 
 /* All that waits or is being run, the bypass list too. */
@@ -588,20 +487,10 @@ int kd_control(struct kd_run_args *args)
 
 /* --- the tick --- */
 
-static __always_inline int announce(__u32 id, __u32 idx, __u64 key, struct series_shadow *sh)
+static __always_inline void series_describe(struct kd_rec_series *r, __u32 idx, __u64 key)
 {
-	struct kd_rec_series *r;
 	__u64 address = key | KEY_LAZY;
 
-	if (sh->announced)
-		return 0;
-	r = bpf_ringbuf_reserve(&ring, sizeof(*r), 0);
-	if (!r)
-		return -1;
-	__builtin_memset(r, 0, sizeof(*r));
-	r->rec.kind = KD_REC_SERIES;
-	r->rec.len = sizeof(*r);
-	r->rec.id = id;
 	r->source = KD_SRC_CALL_RCU;
 	r->measure = KD_M_CALL_RCU_LATENCY;
 	r->flavour = KD_FL_RCU;
@@ -616,49 +505,6 @@ static __always_inline int announce(__u32 id, __u32 idx, __u64 key, struct serie
 		/* The kernel's own name for it: works whatever kptr_restrict says, modules too. */
 		bpf_snprintf(r->name, sizeof(r->name), "%ps", &address, sizeof(address));
 	}
-	bpf_ringbuf_submit(r, BPF_RB_NO_WAKEUP);
-	sh->announced = 1;
-	return 0;
-}
-
-static long tick_slot(__u32 i, struct series_walk *w)
-{
-	__u32 idx = w->first + i, id = w->id_base + idx;
-	struct series_slot *s = bpf_map_lookup_elem(&slots, &idx);
-	struct series_shadow *sh = bpf_map_lookup_elem(&shadows, &idx);
-
-	if (!s || !sh)
-		return 1;
-	if (bpf_ktime_get_ns() > w->deadline) {
-		w->stop = idx + 1;
-		return 1;
-	}
-	if (s->sum && announce(id, idx, idx < SLOTS_MOST ? slot_key[idx] : 0, sh))
-		w->full = 1;
-	if (!w->full && series_send(w, id, s, sh))
-		w->full = 1;
-	if (w->full) {
-		w->stop = idx + 1;
-		return 1;
-	}
-	return 0;
-}
-
-static __always_inline int send_total(__u16 kind, __u16 what, __u64 total)
-{
-	struct kd_rec_total *r = bpf_ringbuf_reserve(&ring, sizeof(*r), 0);
-
-	if (!r)
-		return -1;
-	r->rec.kind = kind;
-	r->rec.len = sizeof(*r);
-	r->rec.id = 0;
-	r->source = KD_SRC_CALL_RCU;
-	r->what = what;
-	r->pad = 0;
-	r->total = total;
-	bpf_ringbuf_submit(r, BPF_RB_NO_WAKEUP);
-	return 0;
 }
 
 /* Sums over the CPUs; in a map since it is too large for the stack beside the rest. */
@@ -696,6 +542,7 @@ static long sum_cpu(__u32 cpu, struct sums **ctx)
 	t->lost[KD_LOST_UNMATCHED_BEGIN] += st->dropped;
 	t->sampled += st->sampled_done;
 	t->pre += st->pre;
+	floor_refresh(&st->floor, epoch);
 	t->invoked += st->list ? BPF_CORE_READ(rdp, n_cbs_invoked) - st->start_invoked : st->invoked;
 	return 0;
 }
@@ -732,66 +579,15 @@ static __always_inline int tick_totals(void)
 	t->lost[KD_LOST_EXTREME] = extremes_lost;
 	for (i = 0; i < KD_LOST_COUNT; i++)
 		if (t->lost[i])
-			full |= send_total(KD_REC_LOST, i, t->lost[i]);
-	full |= send_total(KD_REC_COUNT, KD_CNT_BEGUN, t->begun);
-	full |= send_total(KD_REC_COUNT, KD_CNT_DONE, t->matched + spill_done);
-	full |= send_total(KD_REC_COUNT, KD_CNT_OPEN, t->open);
+			full |= send_total(KD_SRC_CALL_RCU, KD_REC_LOST, i, t->lost[i]);
+	full |= send_total(KD_SRC_CALL_RCU, KD_REC_COUNT, KD_CNT_BEGUN, t->begun);
+	full |= send_total(KD_SRC_CALL_RCU, KD_REC_COUNT, KD_CNT_DONE, t->matched + spill_done);
+	full |= send_total(KD_SRC_CALL_RCU, KD_REC_COUNT, KD_CNT_OPEN, t->open);
 	if (nr_barriers)
-		full |= send_total(KD_REC_COUNT, KD_CNT_BARRIER, nr_barriers);
+		full |= send_total(KD_SRC_CALL_RCU, KD_REC_COUNT, KD_CNT_BARRIER, nr_barriers);
 	return full;
 }
 
-static __always_inline int send_worst(struct cr_worst *w)
-{
-	__u64 value = *(volatile __u64 *)&w->value;
-	struct kd_rec_worst *r;
-
-	if (!value)
-		return 0;
-	r = bpf_ringbuf_reserve(&ring, sizeof(*r), 0);
-	if (!r)
-		return -1;
-	r->rec.kind = KD_REC_WORST;
-	r->rec.len = sizeof(*r);
-	r->rec.id = KD_SRC_CALL_RCU << 24 | w->series;
-	r->mono_ns = w->mono_ns;
-	r->value = value;
-	r->cpu = w->cpu;
-	r->pad = 0;
-	barrier();
-	if (*(volatile __u64 *)&w->value == value)
-		bpf_ringbuf_submit(r, BPF_RB_NO_WAKEUP);
-	else
-		bpf_ringbuf_discard(r, BPF_RB_NO_WAKEUP);
-	return 0;
-}
-
-static long tick_worst(__u32 i, struct series_walk *w)
-{
-	__u32 cpu = w->first + i, idx = cpu * 2 + (w->interval & 1), k;
-	struct cr_worst_list *l = bpf_map_lookup_elem(&worst, &idx);
-	struct cr_cpu *st = cpu_state(cpu);
-
-	if (!l || !st)
-		return 1;
-	/* Silent for long: bring the tag near, so that it stays older than the next. */
-	if (((w->interval - (st->floor >> TAG_SHIFT)) & 0xfff) > TAG_REFRESH) {
-		__u64 was = st->floor;
-
-		__sync_val_compare_and_swap(&st->floor, was, tagged(w->interval - 2, 0));
-	}
-	if (l->interval != w->interval || !l->n)
-		return 0;
-	for (k = 0; k < CR_WORST; k++)
-		if (k < l->n && send_worst(&l->w[k])) {
-			w->stop = cpu;
-			w->full = 1;
-			return 1;
-		}
-	return 0;
-}
-
-#define TICK_NS 1000000
 #define CURSOR_WORST (1u << 24)
 #define CURSOR_TOTALS (1u << 25)
 
@@ -813,9 +609,7 @@ int kd_tick(struct kd_run_args *args)
 	if (epoch == w.interval)
 		epoch = w.interval + 1;
 	if (cursor < CURSOR_WORST) {
-		w.first = cursor ? cursor - 1 : 0;
-		bpf_loop(nr_slots + (by_cpu ? nr_cpus : 0) - w.first, tick_slot, &w, 0);
-		if (w.stop) {
+		if (tick_series(&w, cursor)) {
 			if (t && w.full)
 				t->ring_full++;
 			return w.stop;

@@ -6,25 +6,12 @@
 #ifndef KDEFER_CALL_RCU_H
 #define KDEFER_CALL_RCU_H
 
-#define CR_WORST 10
 #define CR_SLOTS_MAX 4096 /* series indices travel in 12 bits beside the time */
 
 /* One waiting callback, in the order of its CPU's list. */
 struct cr_entry {
 	__u64 head; /* address of the rcu_head: the identity */
 	__u64 when; /* series << 52 | time of the hand-over in ns, 52 bits */
-};
-
-struct cr_worst {
-	__u64 value, mono_ns;
-	__u32 cpu, series;
-};
-
-/* The ten worst of one interval, seen on one CPU; written by the program of that CPU only. */
-struct cr_worst_list {
-	__u64 interval;
-	__u64 n;
-	struct cr_worst w[CR_WORST];
 };
 
 /*

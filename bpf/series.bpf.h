@@ -13,14 +13,18 @@
 #ifndef KDEFER_SERIES_BPF_H
 #define KDEFER_SERIES_BPF_H
 
-#include "ring.bpf.h"
+#include "hist.bpf.h"
 
 #define TAG_SHIFT 52
 #define VALUE_MASK ((1ULL << TAG_SHIFT) - 1) /* 52 days of nanoseconds */
-#define TAG_REFRESH 1024                     /* ticks after which a silent word is brought up to date */
 
 #define SERIES_PROBES 8
 #define SERIES_ROOM 512 /* KD_HIST_BUCKETS, rounded up so that a mask bounds the index */
+#define SLOTS_MOST 512
+
+const volatile __u32 nr_slots = SLOTS_MOST; /* series by key; a power of two */
+const volatile __u32 slot_shift = 55;       /* 64 - log2(nr_slots) */
+const volatile __u32 more_slots;            /* further series behind them, by number (CPUs) */
 
 struct series_slot {
 	__u64 sum;
@@ -31,71 +35,49 @@ struct series_slot {
 	__u64 bucket[SERIES_ROOM];
 };
 
-/* What was sent already; written by the tick program only. */
-struct series_shadow {
-	__u64 announced;
-	__u64 sum;
-	__u64 max, min; /* of the last interval sent, in the form of the words above */
-	__u64 bucket[SERIES_ROOM];
-};
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct series_slot);
+} slots SEC(".maps");
+
+/* Keys of the slots apart from the slots: a probe stays in a line or two of the cache. */
+__u64 slot_key[SLOTS_MOST];
 
 /* The interval now filled. Even while a tick is under way it only ever grows by one. */
 __u64 epoch;
-
-#define LOG2_4(n) n, n, n, n
-#define LOG2_16(n) LOG2_4(n), LOG2_4(n), LOG2_4(n), LOG2_4(n)
-#define LOG2_64(n) LOG2_16(n), LOG2_16(n), LOG2_16(n), LOG2_16(n)
-
-/* floor(log2(i)); [0] is not used */
-const volatile __u8 log2_table[256] = {
-	0, 0, 1, 1, LOG2_4(2), LOG2_4(3), LOG2_4(3), LOG2_16(4), LOG2_16(5), LOG2_16(5), LOG2_64(6), LOG2_64(7),
-	LOG2_64(7),
-};
 
 static __always_inline __u64 tagged(__u64 interval, __u64 value)
 {
 	return interval << TAG_SHIFT | (value & VALUE_MASK);
 }
 
-static __noinline __u32 log2_large(__u64 v)
+static __noinline __u32 slot_claim(__u64 key, __u32 at)
 {
-	__u32 e = 32;
+	__u32 i;
 
-	v >>= 32;
-	if (v >> 16) {
-		v >>= 16;
-		e += 16;
+	for (i = 0; i < SERIES_PROBES; i++) {
+		__u32 idx = (at + i) & (SLOTS_MOST - 1);
+		__u64 seen = *(volatile __u64 *)&slot_key[idx];
+
+		if (seen == key)
+			return idx;
+		if (seen || !idx || idx >= nr_slots)
+			continue;
+		seen = __sync_val_compare_and_swap(&slot_key[idx], 0, key);
+		if (!seen || seen == key)
+			return idx;
 	}
-	if (v >> 8) {
-		v >>= 8;
-		e += 8;
-	}
-	return e + log2_table[v & 0xff];
+	return 0;
 }
 
-/*
- * floor(log2(v)) for v > 0: no instruction for it. Most waits are from 64 us to 4 s: two compares and
- * a look at the table.
- */
-static __always_inline __u32 log2_u64(__u64 v)
+/* Slot of a key (never 0), or 0 = no room: counted under "other". */
+static __always_inline __u32 slot_find(__u64 key)
 {
-	if (v < 1ULL << 16)
-		return v < 1ULL << 8 ? log2_table[v & 0xff] : 8 + log2_table[v >> 8 & 0xff];
-	if (v < 1ULL << 24)
-		return 16 + log2_table[v >> 16 & 0xff];
-	if (v < 1ULL << 32)
-		return 24 + log2_table[v >> 24 & 0xff];
-	return log2_large(v);
-}
+	__u32 at = ((key * 0x9e3779b97f4a7c15ULL) >> slot_shift) & (SLOTS_MOST - 1);
 
-static __always_inline __u32 hist_index(__u64 v)
-{
-	__u32 e;
-
-	if (v < KD_HIST_SUB)
-		return v;
-	e = log2_u64(v) - KD_HIST_SUB_BITS;
-	return (e << KD_HIST_SUB_BITS) + (v >> e);
+	return *(volatile __u64 *)&slot_key[at] == key ? at : slot_claim(key, at);
 }
 
 /* Extremes given up after too many tries against other CPUs. */
@@ -138,117 +120,6 @@ static __always_inline void series_add(struct series_slot *s, __u64 now, __u64 v
 	__sync_fetch_and_add(&s->sum, v);
 	extreme(&s->extreme[now & 1].max, tag | v);
 	extreme(&s->extreme[now & 1].min, (tag | VALUE_MASK) - v);
-}
-
-/* --- tick side --- */
-
-struct series_walk {
-	__u32 first, n;   /* next slot, slots in the map */
-	__u32 id_base;    /* series id = id_base + slot */
-	__u64 interval;   /* the one that has just ended */
-	__u64 deadline;   /* ns; no new slot is begun after it */
-	__u32 stop;       /* ring full, or out of time */
-	__u32 full;
-};
-
-/* One slot being sent; a bpf_loop() over its groups is verified once, a plain loop 62 times. */
-struct series_groups {
-	struct series_slot *s;
-	struct series_shadow *sh;
-	__u32 id;
-	__u32 full;
-};
-
-static long series_send_group(__u32 group, struct series_groups *g)
-{
-	__u32 b = (group * KD_HIST_SUB) & (SERIES_ROOM - KD_HIST_SUB);
-	__u64 c[KD_HIST_SUB], changed = 0;
-	struct kd_rec_hist *r;
-	int i;
-
-#pragma unroll
-	for (i = 0; i < KD_HIST_SUB; i++) {
-		c[i] = *(volatile __u64 *)&g->s->bucket[b + i];
-		changed |= c[i] ^ g->sh->bucket[b + i];
-	}
-	if (!changed)
-		return 0;
-	r = bpf_ringbuf_reserve(&ring, sizeof(*r), 0);
-	if (!r) {
-		g->full = 1;
-		return 1;
-	}
-	r->rec.kind = KD_REC_HIST;
-	r->rec.len = sizeof(*r);
-	r->rec.id = g->id;
-	r->group = group;
-	r->pad = 0;
-#pragma unroll
-	for (i = 0; i < KD_HIST_SUB; i++) {
-		r->count[i] = c[i];
-		g->sh->bucket[b + i] = c[i];
-	}
-	bpf_ringbuf_submit(r, BPF_RB_NO_WAKEUP);
-	return 0;
-}
-
-/*
- * The extreme of the interval that has ended (word; `before`: that of the other parity); or one of the interval before that came after its
- * record was sent (more extreme than `sent`). 0: none. Words untouched for long are brought near.
- */
-static __always_inline __u64 extreme_take(__u64 *word, __u64 *before, __u64 interval, __u64 sent)
-{
-	__u64 now = *(volatile __u64 *)word;
-	__u64 late = *(volatile __u64 *)before;
-	__u64 found = 0;
-
-	if (now >> TAG_SHIFT == (interval & 0xfff))
-		found = now & VALUE_MASK;
-	else if (((interval - (now >> TAG_SHIFT)) & 0xfff) > TAG_REFRESH)
-		__sync_val_compare_and_swap(word, now, tagged(interval - 2, 0));
-	if (interval && late >> TAG_SHIFT == ((interval - 1) & 0xfff) && (__s64)(late - sent) > 0 &&
-	    sent >> TAG_SHIFT == ((interval - 1) & 0xfff) && (late & VALUE_MASK) > found)
-		found = late & VALUE_MASK;
-	return found;
-}
-
-static __always_inline int series_send_stat(__u32 id, __u64 sum, __u64 max, __u64 min)
-{
-	struct kd_rec_stat *r = bpf_ringbuf_reserve(&ring, sizeof(*r), 0);
-
-	if (!r)
-		return -1;
-	r->rec.kind = KD_REC_STAT;
-	r->rec.len = sizeof(*r);
-	r->rec.id = id;
-	r->sum = sum;
-	r->min = min ? VALUE_MASK - min : ~0ULL;
-	r->max = max;
-	bpf_ringbuf_submit(r, BPF_RB_NO_WAKEUP);
-	return 0;
-}
-
-/* All of a slot that changed. -1: the ring is full, come again. */
-static __always_inline int series_send(struct series_walk *w, __u32 id, struct series_slot *s,
-				       struct series_shadow *sh)
-{
-	__u64 sum = *(volatile __u64 *)&s->sum; /* before the buckets: a later change is seen next time */
-	__u32 p = w->interval & 1;
-	__u64 max = extreme_take(&s->extreme[p].max, &s->extreme[!p].max, w->interval, sh->max);
-	__u64 min = extreme_take(&s->extreme[p].min, &s->extreme[!p].min, w->interval, sh->min);
-	struct series_groups g = { .s = s, .sh = sh, .id = id };
-
-	if (sum == sh->sum && !max && !min)
-		return 0;
-	bpf_loop(KD_HIST_GROUPS, series_send_group, &g, 0);
-	if (g.full)
-		return -1;
-	if (series_send_stat(id, sum, max, min))
-		return -1;
-	sh->sum = sum;
-	sh->max = tagged(w->interval, max);
-	sh->min = tagged(w->interval, min);
-	return 0;
 }
 
 #endif

@@ -18,6 +18,8 @@
 
 /* bpf/series.bpf.h: 5 words and 512 buckets a slot, 4 words and 512 buckets a shadow. */
 #define SERIES_BYTES ((5 + 512 + 4 + 512) * sizeof(uint64_t))
+/* bpf/worst.bpf.h: a list of one CPU for one interval. */
+#define WORST_BYTES (2 * sizeof(uint64_t) + 10 * 3 * sizeof(uint64_t))
 /* A preallocated hash element: header, key and value of 8 bytes each, its share of the buckets. */
 #define HASH_ELEM_BYTES 96
 
@@ -46,7 +48,7 @@ static uint64_t cpu_bytes(const struct sizes *s)
 
 static uint64_t bytes_for(const struct sizes *s, int cpus)
 {
-	uint64_t per_cpu = cpu_bytes(s) + 2 * sizeof(struct cr_worst_list) +
+	uint64_t per_cpu = cpu_bytes(s) + 2 * WORST_BYTES +
 			   3 * HASH_ELEM_BYTES + s->cpu_slots * SERIES_BYTES;
 
 	return (uint64_t)cpus * per_cpu + s->slots * SERIES_BYTES + s->spill * HASH_ELEM_BYTES +
@@ -119,7 +121,7 @@ static void set_constants(struct call_rcu *c, const struct source_conf *conf, co
 	ro->slot_shift = 64 - log2_of(s->slots);
 	ro->fifo_mask = s->depth - 1;
 	ro->nr_cpus = (uint32_t)c->cpus;
-	ro->by_cpu = s->cpu_slots;
+	ro->more_slots = s->cpu_slots ? (uint32_t)c->cpus : 0;
 	ro->offload = offload;
 	ro->lazy_exists = offload && kernel_has_field(conf->kernel, "rcu_data", "lazy_len") &&
 			  kernel_has_func(conf->kernel, "__call_rcu_common");

@@ -43,21 +43,21 @@ def nothing_lost(case, document, kinds=()):
     case.equal("no loss declared", declared, {})
 
 
-def functions(case, document, seen):
-    """Returns the functions that kdefer counted otherwise than the kernel did."""
-    counted = {func: metric["count"] for func, metric in document.functions().items()}
+def keys(case, document, seen, key="func"):
+    """Counts by one key, all of them."""
+    counted = {value: metric["count"] for value, metric in document.by(key).items()}
     wrong = []
-    for func, expected in sorted(seen.by_function().items()):
-        count = counted.pop(func, 0)
+    for value, expected in seen.by(key).items():
+        count = counted.pop(value, 0)
         if count not in expected.widened(seen.trace.blind()):
-            wrong.append(f"{func}: {count}, the kernel says {expected}")
-    wrong += [f"{func}: {n}, the kernel says none" for func, n in counted.items() if n]
-    case.say("count of each function = the kernel's", not wrong, "; ".join(wrong[:8]))
+            wrong.append(f"{value}: {count}, the kernel says {expected}")
+    wrong += [f"{value}: {n}, the kernel says none" for value, n in counted.items() if n]
+    case.say(f"counts by {key} = the kernel's", not wrong, "; ".join(sorted(wrong)[:8]))
 
 
 def driven(seen, rounds):
     """Functions that the load drove: their counts follow from it. Without any, there was no load."""
-    found = [func for func, n in seen.by_function().items() if n.high >= rounds]
+    found = [func for func, n in seen.by("func").items() if n.high >= rounds]
     if len(found) < 3:  # i_callback, __d_free and inode_free_by_rcu at least, on all kernels
         raise results.Missing(f"the load drove {found} only")
     return found

@@ -11,7 +11,7 @@ MANY = 200     # of a function, for its histogram to mean something
 def judge(case):
     document, seen = account.window(case, "counts")
     load = account.driven(seen, ROUNDS)
-    account.functions(case, document, seen)
+    account.keys(case, document, seen)
     account.hand_overs(case, document, seen)
     account.ends(case, document, seen)
     account.waiting(case, document, seen)
@@ -41,8 +41,8 @@ def used_again(case, seen, load):
 
 
 def latencies(case, document, seen):
-    ours, far, wrong, looked_at = document.functions(), [], [], 0
-    for func, expected in seen.by_function().items():
+    ours, far, wrong, looked_at = document.by("func"), [], [], 0
+    for func, expected in seen.by("func").items():
         if expected.low < MANY or func not in ours:
             continue
         looked_at += 1

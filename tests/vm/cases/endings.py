@@ -2,7 +2,6 @@
 """However kdefer is ended, what it has is out in time, and nothing of it stays behind."""
 
 import json
-import os
 import re
 
 import account
@@ -15,7 +14,7 @@ LINE = re.compile(r"signal (\w+) bytes (\d+) output_ms (-?[\d.]+) exit_ms ([\d.]
 
 
 def judge(case):
-    planned = plan()
+    planned = case.text("plan").splitlines()
     seen = LINE.findall(case.text("endings"))
     if len(seen) != len(planned):
         raise results.Missing(f"{len(seen)} endings of {len(planned)}: {case.text('log')[-300:]}")
@@ -23,12 +22,7 @@ def judge(case):
         one(case.part(" ".join(line.split()[:3])), number, end)
     left(case)
     document, seen = account.window(case, "again")
-    account.functions(case.part("afterwards"), document, seen)
-
-
-def plan():
-    with open(os.path.join(os.path.dirname(__file__), "endings.txt"), encoding="ascii") as file:
-        return file.read().splitlines()
+    account.keys(case.part("afterwards"), document, seen)
 
 
 def one(case, number, end):

@@ -11,5 +11,6 @@ measure() {
 
 run() {
 	measure default
+	measure by_cpu --by func,cpu
 	measure small --max-memory 8M
 }

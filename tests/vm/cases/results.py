@@ -29,6 +29,9 @@ class Case:
         """A verdict; `why` explains a failure: what was seen, and what was expected."""
         self.report.result(f"{self.guest}: {self.name}: {what}", ok, why)
 
+    def skip(self, what, reason):
+        self.report.skip(f"{self.guest}: {self.name}: {what}", reason)
+
     def equal(self, what, seen, expected):
         self.say(what, seen == expected, f"seen {seen}, expected {expected}")
 
@@ -89,11 +92,9 @@ class Document:
     def total(self):
         return next(m for m in self.metrics if set(m["key"]) == {"flavour"})
 
-    def functions(self):
-        return {m["key"]["func"]: m for m in self.metrics if "func" in m["key"]}
-
-    def lazy(self, wish):
-        return next((m["count"] for m in self.metrics if m["key"].get("lazy") is wish), 0)
+    def by(self, key):
+        """The metrics of one breakdown, by the values of its key."""
+        return {m["key"][key]: m for m in self.metrics if key in m["key"]}
 
     def rows(self):
         return {(row["source"], row["measure"], row.get("flavour")): row

@@ -12,6 +12,9 @@ EVENT = re.compile(r"\s*(?P<comm>.+)-\d+\s+\[(?P<cpu>\d+)\] (?P<flags>\S+)\s+"
 FIELDS = re.compile(r"head=(?P<head>\S+) func=(?P<func>\S+)")
 OVERRUN = re.compile(r"^(?:overrun|commit overrun|dropped events): (\d+)$", re.M)
 PROFILE = re.compile(r"^\s*\S+\s+\d+\s+(\d+)\s*$", re.M)
+# The first flag: d, D interrupts off, b softirqs off. The third: h, H, Z, z in an interrupt, s in
+# a softirq.
+SOFTIRQS_OFF = re.compile(r"^[dDb]|^..[sShHzZ]")
 BARRIER = "rcu_barrier_callback"
 
 
@@ -37,6 +40,7 @@ class Trace:
         self.barriers = []  # when heads of rcu_barrier() were taken off
         self.marks = {}
         self.faults = 0
+        self.interruptible = Counter()  # ends at which another could come on top, by whether of RCU
         # What the trace buffer itself dropped, and what its probes did not see.
         self.lost = sum(map(int, OVERRUN.findall(stats)))
         self.missed = sum(map(int, PROFILE.findall(profile)))
@@ -56,7 +60,7 @@ class Trace:
         if not fields:
             self.faults += 1
         elif event["name"] == "deq":
-            self._done(event["cpu"], fields["head"], function(fields["func"]), when)
+            self._done(event, fields["head"], function(fields["func"]), when)
         else:
             self._queued(event, fields["head"], function(fields["func"]), when)
 
@@ -67,11 +71,13 @@ class Trace:
         self.callbacks.append(callback)
         self._waiting[head] = callback
 
-    def _done(self, cpu, head, func, when):
-        self._last_done[cpu] = head
+    def _done(self, event, head, func, when):
+        self._last_done[event["cpu"]] = head
+        of_rcu = func == BARRIER or head in self._waiting  # else of SRCU or RCU Tasks
+        self.interruptible[of_rcu] += not SOFTIRQS_OFF.search(event["flags"])
         if func == BARRIER:
             self.barriers.append(when)
-        elif head in self._waiting:  # else it is of SRCU or RCU Tasks, which use this function too
+        elif of_rcu:
             self._waiting.pop(head).done = when
 
     def blind(self):
@@ -142,13 +148,14 @@ class Window:
         return self.barriers() + self.count(lambda c: within(c.done, self.inner),
                                             lambda c: within(c.done, self.outer))
 
-    def by_function(self):
-        """Range of the measured ones for each function."""
+    def by(self, key):
+        """Range of the measured ones for each "func" or "cpu"."""
         sure, most = Counter(), Counter()
         for callback in self.trace.callbacks:
-            sure[callback.func] += both_ends(callback, self.inner)
-            most[callback.func] += both_ends(callback, self.outer)
-        return {func: Range(sure[func], most[func]) for func in most if most[func]}
+            value = getattr(callback, key)
+            sure[value] += both_ends(callback, self.inner)
+            most[value] += both_ends(callback, self.outer)
+        return {value: Range(sure[value], most[value]) for value in most if most[value]}
 
     def waits(self, func):
         return [c.waited() for c in self.trace.callbacks

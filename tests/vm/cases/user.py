@@ -7,9 +7,10 @@ CAPABILITIES = ("CAP_BPF", "CAP_PERFMON")
 
 def judge(case):
     refused(case)
-    agrees(case, "user-doctor", "user", "as an ordinary user")
-    agrees(case, "doctor", "hist", "as root")
-    case.equal("as root something can be measured", case.status("doctor"), 0)
+    agrees(case, "user", "as an ordinary user")
+    agrees(case, "as_root", "as root")
+    agrees(case, "untraced", "with function tracing switched off")
+    case.equal("as root something can be measured", case.status("as_root-doctor"), 0)
 
 
 def refused(case):
@@ -24,9 +25,9 @@ def refused(case):
              all(c in error for c in CAPABILITIES), repr(error))
 
 
-def agrees(case, doctor, hist, who):
+def agrees(case, name, who):
     """doctor: can be had, by all signs. hist: is had."""
-    promised, found = case.document(doctor).rows(), case.document(hist).rows()
+    promised, found = case.document(f"{name}-doctor").rows(), case.document(name).rows()
     case.equal(f"doctor and hist know the same measures, {who}", sorted(map(str, promised)),
                sorted(map(str, found)))
     differ = [f"{row}: doctor {promised[row]['state']}, hist {found[row]['state']}"

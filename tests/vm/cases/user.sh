@@ -6,6 +6,14 @@ as_user() {
 	su -s /bin/sh nobody -c "$1"
 }
 
+# What doctor promises, and what hist finds.
+both() {
+	kdefer doctor --json >"$OUT/$1-doctor.json" 2>"$OUT/$1-doctor.err"
+	echo $? >"$OUT/$1-doctor.status"
+	kdefer hist -d 0.1 --json >"$OUT/$1.json" 2>"$OUT/$1.err"
+	echo $? >"$OUT/$1.status"
+}
+
 run() {
 	echo 'root:x:0:0::/root:/bin/sh' >/etc/passwd
 	echo 'nobody:x:1000:1000::/tmp:/bin/sh' >>/etc/passwd
@@ -15,8 +23,8 @@ run() {
 	as_user 'kdefer hist -d 0.1 --json' >"$OUT/user.json" 2>"$OUT/user.err"
 	echo $? >"$OUT/user.status"
 	as_user 'kdefer doctor --json' >"$OUT/user-doctor.json" 2>"$OUT/user-doctor.err"
-	kdefer doctor --json >"$OUT/doctor.json" 2>"$OUT/doctor.err"
-	echo $? >"$OUT/doctor.status"
-	kdefer hist -d 0.1 --json >"$OUT/hist.json" 2>"$OUT/hist.err"
-	echo $? >"$OUT/hist.status"
+	both as_root
+	sysctl -w kernel.ftrace_enabled=0
+	both untraced
+	sysctl -w kernel.ftrace_enabled=1
 }

@@ -23,6 +23,8 @@ def judge(case):
     last = max(c.queued for c in held)
     case.say("the reader stayed as long as asked after the last of them",
              ended - last >= STAYED_US, f"{ended - last} us")
+    account.keys(case, document, seen)
+    account.keys(case, document, seen, "cpu")
     at_least_as_long(case, document, held)
     same_as_trace(case, document, held)
 
@@ -34,7 +36,7 @@ def reader(case):
 
 def at_least_as_long(case, document, held):
     """No slack: a callback cannot run before a reader has ended that was there when it came."""
-    functions = document.functions()
+    functions = document.by("func")
     short = [f"{func}: {functions.get(func, {}).get('max')} ns"
              for func in {c.func for c in held}
              if (functions.get(func, {}).get("max") or 0) < STAYED_US * 1000]

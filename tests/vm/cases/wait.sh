@@ -9,5 +9,5 @@ load() {
 }
 
 run() {
-	watch wait -- load
+	watch wait --by func,cpu -- load
 }

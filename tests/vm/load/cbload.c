@@ -17,8 +17,8 @@
 
 struct load {
 	long rounds;
-	long seconds; /* when given, rounds are not */
-	long cpu; /* -1: not pinned */
+	long seconds;	     /* when given, rounds are not */
+	long cpu;	     /* -1: not pinned */
 	const char *pattern; /* work in a folder PATTERN.PID */
 };
 
@@ -89,7 +89,8 @@ static int run_in_folder(const struct load *load)
 static int parse(int argc, char **argv, struct load *load)
 {
 	static const struct option options[] = { { "seconds", 1, NULL, 's' },
-						 { "pattern", 1, NULL, 'p' }, {} };
+						 { "pattern", 1, NULL, 'p' },
+						 {} };
 	int option;
 
 	while ((option = getopt_long(argc, argv, "", options, NULL)) != -1) {

@@ -15,6 +15,7 @@
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <getopt.h>
+#include <linux/membarrier.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -64,11 +65,15 @@ static void pin(int cpu, int to_it)
 	}
 }
 
-/* Between two readers the CPU is in none for a moment: there a grace period can end. */
+/*
+ * What we ourselves freed to get here is past before the first reader, so that it is not held up too.
+ * Between two readers the CPU is in none for a moment: there a grace period can end.
+ */
 static void *hold(void *unused)
 {
 	(void)unused;
 	pin(READER_CPU, 1);
+	syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0);
 	skel->bss->holder = (unsigned int)syscall(SYS_gettid);
 	do {
 		skel->bss->end_ns = now_ns() + (each_ns ? each_ns : LONGEST_S * 1000 * MS);
