@@ -234,6 +234,8 @@ int plan_resolve(struct plan *p, const struct kernel *k, const struct plan_reque
 
 		if (!(want->sources >> m->source & 1) || !(want->measures >> m->measure & 1))
 			continue;
+		if (m->flavour != KD_FL_NONE && !(want->flavours >> m->flavour & 1))
+			continue;
 		p->entry[p->n].measure = m;
 		resolve(&p->entry[p->n++], k, want);
 	}
@@ -253,6 +255,55 @@ bool plan_any_on(const struct plan *p)
 		if (p->entry[i].state != PLAN_OFF)
 			return true;
 	return false;
+}
+
+/* Index of a program in the way that a row uses, or -1. */
+static int hook_of(const struct plan_entry *e, const char *program)
+{
+	for (int i = 0; e->way && e->way->hooks[i].program; i++)
+		if ((e->hooks >> i & 1) && !strcmp(e->way->hooks[i].program, program))
+			return i;
+	return -1;
+}
+
+bool plan_uses(const struct plan *p, unsigned int source, const char *program)
+{
+	for (size_t i = 0; i < p->n; i++)
+		if (p->entry[i].measure->source == source && hook_of(&p->entry[i], program) >= 0)
+			return true;
+	return false;
+}
+
+void plan_drop_hook(struct plan *p, unsigned int source, const char *program)
+{
+	for (size_t i = 0; i < p->n; i++) {
+		int hook = hook_of(&p->entry[i], program);
+
+		if (p->entry[i].measure->source == source && hook >= 0)
+			p->entry[i].hooks &= ~(1u << hook);
+	}
+}
+
+void plan_attached(struct plan *p, const char *program, int err, const char *reason, const char *fix)
+{
+	for (size_t i = 0; i < p->n; i++) {
+		struct plan_entry *e = &p->entry[i];
+		int hook = hook_of(e, program);
+		const struct plan_hook *h;
+
+		if (hook < 0)
+			continue;
+		h = &e->way->hooks[hook];
+		if (!err) {
+			e->state = PLAN_ON;
+		} else if (h->need == HOOK_OPTIONAL) {
+			e->hooks &= ~(1u << hook);
+			snprintf(e->reason, sizeof(e->reason), "without %.80s (%.40s: %.100s)", h->without,
+				 h->target, reason);
+		} else {
+			plan_refuse(e, fix, "%s: %s", h->target, reason);
+		}
+	}
 }
 
 void plan_hooks(const struct plan_entry *e, char *buf, size_t size)

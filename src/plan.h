@@ -76,6 +76,7 @@ struct plan {
 struct plan_request {
 	uint32_t sources;       /* bits of enum kd_source_id */
 	uint64_t measures;      /* bits of enum kd_measure_id */
+	uint32_t flavours;      /* bits of enum kd_flavour; rows without a flavour are always taken */
 	uint32_t backends;      /* bits of enum backend that may be used */
 };
 
@@ -91,6 +92,18 @@ void plan_refuse(struct plan_entry *e, const char *fix, const char *reason_fmt, 
 	__attribute__((format(printf, 3, 4)));
 
 bool plan_any_on(const struct plan *p); /* some row is not off */
+
+/*
+ * Rows share programs. Is `program` in use by a row of this source that is not off? Gives up the
+ * program in all rows: it has nothing to see on this kernel.
+ */
+bool plan_uses(const struct plan *p, unsigned int source, const char *program);
+void plan_drop_hook(struct plan *p, unsigned int source, const char *program);
+/*
+ * What became of attaching a program (0 or a negative errno): rows that need it fall, with the reason
+ * and the fix given, others go on without it; rows that have all they need are on.
+ */
+void plan_attached(struct plan *p, const char *program, int err, const char *reason, const char *fix);
 
 /* The names of the hooks in use, separated by spaces. */
 void plan_hooks(const struct plan_entry *e, char *buf, size_t size);

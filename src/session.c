@@ -42,6 +42,7 @@ struct session {
 	struct ring_buffer *ring;
 	void *state[KD_SRC_COUNT]; /* by index in sources[]; NULL: not loaded */
 	struct source_hook hook[HOOKS_MAX];
+	unsigned int owner[HOOKS_MAX]; /* source id */
 	int link[HOOKS_MAX];
 	uint64_t missed[HOOKS_MAX]; /* at the start */
 	size_t nhooks;
@@ -55,7 +56,7 @@ struct session {
 void session_conf_init(struct session_conf *c)
 {
 	*c = (struct session_conf){
-		.want = { .sources = ~0u, .measures = ~0ULL, .backends = ~0u },
+		.want = { .sources = ~0u, .measures = ~0ULL, .flavours = ~0u, .backends = ~0u },
 		.attach_timeout_ns = SESSION_ATTACH_TIMEOUT_NS,
 		.max_memory = SESSION_MAX_MEMORY,
 		.sample = 1,
@@ -122,6 +123,15 @@ static bool fits(struct session *s, const struct source *src)
 	return false;
 }
 
+static void take_hooks(struct session *s, size_t i)
+{
+	size_t n = sources[i]->hooks(s->state[i], s->hook + s->nhooks, HOOKS_MAX - s->nhooks);
+
+	for (size_t h = s->nhooks; h < s->nhooks + n; h++)
+		s->owner[h] = sources[i]->id;
+	s->nhooks += n;
+}
+
 /* A source that cannot be loaded has said so in its plan rows; the others go on. */
 static int load_sources(struct session *s)
 {
@@ -139,7 +149,7 @@ static int load_sources(struct session *s)
 		if (err && err != -ENODEV)
 			return err;
 		if (!err)
-			s->nhooks += sources[i]->hooks(s->state[i], s->hook + s->nhooks, HOOKS_MAX - s->nhooks);
+			take_hooks(s, i);
 	}
 	return 0;
 }
@@ -170,35 +180,19 @@ static const char *attach_fix(int err)
 	return err == -ETIME ? "a longer --attach-timeout" : "";
 }
 
-/* A required hook that failed takes its row down, another takes itself out of it. */
-static void judge(struct session *s, struct source_hook *h, int err)
+/* Links of programs that no row uses any more, since it fell with another hook. */
+static void close_needless_links(struct session *s)
 {
-	const struct plan_hook *ph;
+	for (size_t i = 0; i < s->nhooks; i++) {
+		bool used = false;
 
-	if (!h->row->way)
-		return; /* the row fell with an earlier hook */
-	ph = &h->row->way->hooks[h->hook];
-	if (!err) {
-		h->row->state = PLAN_ON;
-		return;
-	}
-	if (ph->need == HOOK_REQUIRED) {
-		plan_refuse(h->row, attach_fix(err), "%s: %s", h->target, attach_reason(err));
-		return;
-	}
-	h->row->hooks &= ~(1u << h->hook);
-	snprintf(h->row->reason, sizeof(h->row->reason), "without %.80s (%.40s: %.100s)", ph->without, h->target,
-		 attach_reason(err));
-	(void)s;
-}
-
-static void close_links_of_fallen(struct session *s)
-{
-	for (size_t i = 0; i < s->nhooks; i++)
-		if (s->hook[i].row->state == PLAN_OFF && s->link[i] >= 0) {
+		for (unsigned int src = 0; src < KD_SRC_COUNT; src++)
+			used |= plan_uses(&s->plan, src, s->hook[i].program);
+		if (!used && s->link[i] >= 0) {
 			close(s->link[i]);
 			s->link[i] = -1;
 		}
+	}
 }
 
 static int attach(struct session *s)
@@ -217,9 +211,10 @@ static int attach(struct session *s)
 		return log_err(err, "cannot start the process that attaches: %s", strerror(-err));
 	for (size_t i = 0; i < s->nhooks; i++) {
 		s->link[i] = jobs[i].link_fd;
-		judge(s, &s->hook[i], jobs[i].err);
+		plan_attached(&s->plan, s->hook[i].program, jobs[i].err, attach_reason(jobs[i].err),
+			      attach_fix(jobs[i].err));
 	}
-	close_links_of_fallen(s);
+	close_needless_links(s);
 	s->self.attach_ns = clock_mono_ns() - begin;
 	if (s->conf.stopped && s->conf.stopped())
 		return log_err(-EINTR, "stopped by a signal before recording began");
@@ -333,8 +328,7 @@ static int emit_missed(struct session *s)
 
 	for (size_t i = 0; i < s->nhooks; i++)
 		if (s->link[i] >= 0)
-			missed[s->hook[i].row->measure->source] +=
-				bpf_util_missed(s->hook[i].prog_fd) - s->missed[i];
+			missed[s->owner[i]] += bpf_util_missed(s->hook[i].prog_fd) - s->missed[i];
 	for (unsigned int src = 0; src < KD_SRC_COUNT && !err; src++) {
 		struct kd_rec_total r = { .rec = { .kind = KD_REC_LOST, .len = sizeof(r) },
 					  .source = (__u16)src, .what = KD_LOST_RECURSION, .total = missed[src] };

@@ -24,11 +24,10 @@ struct source_conf {
 
 /* A program of the source that the plan uses, ready to be attached. */
 struct source_hook {
-	struct plan_entry *row; /* whose hook it is */
-	int hook;               /* index in the row's way */
+	const char *program; /* serves every row of the plan whose way names it */
 	const char *target;
 	int prog_fd;
-	int attach_type;        /* enum bpf_attach_type */
+	int attach_type;     /* enum bpf_attach_type */
 };
 
 struct source {
@@ -58,6 +57,19 @@ struct source {
 	/* Bytes that `load` would need at least, for the message when max_memory is too small. */
 	uint64_t (*least_bytes)(const struct kernel *k, uint32_t dims);
 };
+
+/* --- what every source does with its object and its rows (source_util.c) --- */
+
+struct bpf_object;
+
+/* Loads only programs that rows in the plan use, and those that are no hook of any row (run by us). */
+void source_choose_programs(struct bpf_object *obj, const struct plan *plan, unsigned int source);
+/* The hooks of all rows that are not off, each program once. */
+size_t source_collect_hooks(struct bpf_object *obj, const struct plan *plan, unsigned int source,
+			    struct source_hook *hooks, size_t max);
+/* Switches off all rows of a source that are not off yet. */
+void source_refuse(struct plan *plan, unsigned int source, const char *reason_fmt, ...)
+	__attribute__((format(printf, 3, 4)));
 
 extern const struct source *const sources[]; /* by enum kd_source_id order, NULL-terminated */
 

@@ -25,7 +25,7 @@
 
 struct call_rcu {
 	struct call_rcu_bpf *skel;
-	struct plan_entry *row;
+	struct plan *plan;
 	int cpus;    /* possible */
 	int *online; /* the CPUs that are online, at load */
 	int nonline;
@@ -129,43 +129,11 @@ static void set_constants(struct call_rcu *c, const struct source_conf *conf, co
 	ro->sample_below = conf->sample > 1 ? (uint32_t)((1ULL << 32) / conf->sample) : 0;
 }
 
-static struct plan_entry *own_row(struct plan *p)
-{
-	for (size_t i = 0; i < p->n; i++)
-		if (p->entry[i].measure->source == KD_SRC_CALL_RCU && p->entry[i].state != PLAN_OFF)
-			return &p->entry[i];
-	return NULL;
-}
-
-static bool row_uses(const struct plan_entry *row, const char *program)
-{
-	for (int i = 0; row->way->hooks[i].program; i++)
-		if (!strcmp(row->way->hooks[i].program, program))
-			return row->hooks >> i & 1;
-	return true; /* not a hook: run by us */
-}
-
-static void choose_programs(struct call_rcu *c)
-{
-	struct bpf_program *p;
-
-	bpf_object__for_each_program(p, c->skel->obj)
-		bpf_program__set_autoload(p, row_uses(c->row, bpf_program__name(p)));
-}
-
 /*
  * Whether some CPU can be offloaded is known only once a program has looked: the hooks that serve
  * such CPUs are loaded always, and attached only where there are any.
  */
 static const char *const offload_hooks[] = { "kd_batch", "kd_bypass", "kd_bypass_flush", "kd_lazy_wish" };
-
-static bool serves_offload(const char *program)
-{
-	for (size_t i = 0; i < sizeof(offload_hooks) / sizeof(offload_hooks[0]); i++)
-		if (!strcmp(program, offload_hooks[i]))
-			return true;
-	return false;
-}
 
 static int load_object(struct call_rcu *c, struct source_conf *conf, const struct sizes *s, bool offload)
 {
@@ -176,13 +144,13 @@ static int load_object(struct call_rcu *c, struct source_conf *conf, const struc
 		return log_err(-errno, "call_rcu: cannot open its programs: %s", strerror(errno));
 	size_maps(c, s);
 	set_constants(c, conf, s, offload);
-	choose_programs(c);
+	source_choose_programs(c->skel->obj, c->plan, KD_SRC_CALL_RCU);
 	err = bpf_map__reuse_fd(c->skel->maps.ring, conf->ring_fd);
 	if (!err)
 		err = bpf_util_load(c->skel->obj);
 	if (err) {
-		plan_refuse(c->row, NULL, "the kernel does not load its programs: %s",
-			    bpf_util_load_error(err));
+		source_refuse(c->plan, KD_SRC_CALL_RCU, "the kernel does not load its programs: %s",
+			      bpf_util_load_error(err));
 		call_rcu_bpf__destroy(c->skel);
 		c->skel = NULL;
 	}
@@ -263,21 +231,17 @@ static int load_sized(struct call_rcu *c, struct source_conf *conf)
 static int call_rcu_load(void **state, struct source_conf *conf)
 {
 	struct call_rcu *c = calloc(1, sizeof(*c));
-	int err = -ENOMEM;
+	int err;
 
 	if (!c)
 		return -ENOMEM;
-	c->row = own_row(conf->plan);
+	c->plan = conf->plan;
 	c->cpus = conf->kernel->possible_cpus;
-	if (c->row)
-		err = cpus_read("online", &c->online, &c->nonline);
-	if (!c->row)
-		err = -ENODEV;
+	err = cpus_read("online", &c->online, &c->nonline);
 	if (!err)
 		err = load_sized(c, conf);
 	if (err) {
-		if (c->row && c->row->state != PLAN_OFF)
-			plan_refuse(c->row, NULL, "cannot be set up: %s", strerror(-err));
+		source_refuse(conf->plan, KD_SRC_CALL_RCU, "cannot be set up: %s", strerror(-err));
 		call_rcu_unload(c);
 		return err == -ENOMEM ? err : -ENODEV;
 	}
@@ -288,24 +252,13 @@ static int call_rcu_load(void **state, struct source_conf *conf)
 static size_t call_rcu_hooks(void *state, struct source_hook *hooks, size_t max)
 {
 	struct call_rcu *c = state;
-	const struct plan_hook *h = c->row->way->hooks;
-	size_t n = 0;
 
-	for (int i = 0; h[i].program && n < max; i++) {
-		struct bpf_program *p = bpf_object__find_program_by_name(c->skel->obj, h[i].program);
-
-		if (!(c->row->hooks >> i & 1))
-			continue;
-		if (serves_offload(h[i].program) &&
-		    (!c->offload || (!strcmp(h[i].program, "kd_lazy_wish") && !c->skel->rodata->lazy_exists))) {
-			c->row->hooks &= ~(1u << i); /* nothing for it to see here */
-			continue;
-		}
-		hooks[n++] = (struct source_hook){ .hook = i, .target = h[i].target, .row = c->row,
-						   .prog_fd = bpf_program__fd(p),
-						   .attach_type = bpf_program__expected_attach_type(p) };
-	}
-	return n;
+	for (size_t i = 0; i < sizeof(offload_hooks) / sizeof(offload_hooks[0]); i++)
+		if (!c->offload)
+			plan_drop_hook(c->plan, KD_SRC_CALL_RCU, offload_hooks[i]);
+	if (!c->skel->rodata->lazy_exists)
+		plan_drop_hook(c->plan, KD_SRC_CALL_RCU, "kd_lazy_wish");
+	return source_collect_hooks(c->skel->obj, c->plan, KD_SRC_CALL_RCU, hooks, max);
 }
 
 static int call_rcu_start(void *state)

@@ -70,6 +70,7 @@ void common_init(struct common *c)
 	c->want.sources = UINT32_MAX;
 	c->want.measures = UINT64_MAX;
 	c->want.backends = UINT32_MAX;
+	c->want.flavours = UINT32_MAX;
 	c->attach_timeout_ns = SESSION_ATTACH_TIMEOUT_NS;
 	c->max_memory = SESSION_MAX_MEMORY;
 	c->sample = 1;

@@ -84,7 +84,7 @@ static struct kernel fixture(const char *without)
 
 static struct plan_request everything(void)
 {
-	return (struct plan_request){ .sources = ~0u, .measures = ~0ULL, .backends = ~0u };
+	return (struct plan_request){ .sources = ~0u, .measures = ~0ULL, .flavours = ~0u, .backends = ~0u };
 }
 
 static struct plan resolve(const struct kernel *k)

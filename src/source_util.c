@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* source_util.c - what every source does with its object and its rows of the plan. */
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <bpf/libbpf.h>
+
+#include "source.h"
+
+/* Fills in the target of a program that some way of the table hooks; NULL: none does. */
+static const char *hook_target(unsigned int source, const char *program)
+{
+	for (size_t i = 0; i < plan_table_len; i++) {
+		if (plan_table[i].source != source)
+			continue;
+		for (const struct plan_way *w = plan_table[i].ways; w->hooks; w++)
+			for (const struct plan_hook *h = w->hooks; h->program; h++)
+				if (!strcmp(h->program, program))
+					return h->target;
+	}
+	return NULL;
+}
+
+void source_choose_programs(struct bpf_object *obj, const struct plan *plan, unsigned int source)
+{
+	struct bpf_program *p;
+
+	bpf_object__for_each_program(p, obj) {
+		const char *name = bpf_program__name(p);
+
+		bpf_program__set_autoload(p, !hook_target(source, name) || plan_uses(plan, source, name));
+	}
+}
+
+size_t source_collect_hooks(struct bpf_object *obj, const struct plan *plan, unsigned int source,
+			    struct source_hook *hooks, size_t max)
+{
+	struct bpf_program *p;
+	size_t n = 0;
+
+	bpf_object__for_each_program(p, obj) {
+		const char *name = bpf_program__name(p), *target = hook_target(source, name);
+
+		if (n < max && target && plan_uses(plan, source, name))
+			hooks[n++] = (struct source_hook){
+				.program = name,
+				.target = target,
+				.prog_fd = bpf_program__fd(p),
+				.attach_type = (int)bpf_program__expected_attach_type(p),
+			};
+	}
+	return n;
+}
+
+void source_refuse(struct plan *plan, unsigned int source, const char *fmt, ...)
+{
+	char reason[PLAN_TEXT];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(reason, sizeof(reason), fmt, ap);
+	va_end(ap);
+	for (size_t i = 0; i < plan->n; i++)
+		if (plan->entry[i].measure->source == source && plan->entry[i].state != PLAN_OFF)
+			plan_refuse(&plan->entry[i], NULL, "%s", reason);
+}
