@@ -36,6 +36,10 @@ const volatile __u32 offload;           /* some CPU may be offloaded */
 const volatile __u32 lazy_exists;       /* the lazy wish is seen and means something */
 const volatile __u32 sample_below;      /* 0: all; else follow heads whose hash is below it */
 const volatile __u32 nr_cpus = 1;
+const volatile __u32 flavours = 1 << KD_FL_RCU; /* those asked for */
+/* Series by CPU exist for these only: how many, the rank of each, and back. */
+const volatile __u32 nr_flavours = 1;
+const volatile __u8 flavour_rank[8], flavour_ranked[8];
 const volatile __u32 plain = 1;         /* none of more_slots, offload, lazy_exists, sample_below */
 
 struct {
@@ -48,8 +52,8 @@ struct {
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 64);
-	__type(key, __u64);   /* head */
-	__type(value, __u64); /* when */
+	__type(key, __u64); /* head */
+	__type(value, struct cr_away);
 } spill SEC(".maps");
 
 struct {
@@ -74,11 +78,15 @@ struct {
 } batches SEC(".maps");
 
 __u64 nr_spilled;   /* entries now in the spill table */
+__u64 others_done;  /* callbacks of the other flavours matched there */
 __u64 spill_done;   /* matched there */
 __u64 nr_barriers;  /* callbacks of rcu_barrier() seen */
+__u64 strangers;    /* ends of heads that nobody knows */
 
 /* rcu_data is static per-CPU data: in BTF, and in kallsyms where that lists data. */
 extern const struct rcu_data rcu_data __ksym;
+/* Since 7.0; 0 elsewhere, and where kallsyms shows no addresses. */
+extern const void rcu_tasks_trace_srcu_struct __ksym __weak;
 
 static __always_inline struct cr_cpu *cpu_state(__u32 cpu)
 {
@@ -92,8 +100,20 @@ static __always_inline void count_lost(struct cr_cpu *st, enum kd_lost what, __u
 
 /* --- the hand-over --- */
 
-/* The top bit of a function's address is always set; cleared it says "lazy". */
+/*
+ * The top bits of a function's address are always set. In a key the first, cleared, says "lazy", and
+ * the three after it are changed by the number of the flavour: none for RCU.
+ */
 #define KEY_LAZY (1ULL << 63)
+#define KEY_FLAVOUR_SHIFT 60
+#define KEY_FLAVOUR_MASK 7
+
+static __always_inline __u32 slot_flavour(__u32 slot)
+{
+	if (slot < SLOTS_REST)
+		return KD_FL_RCU + slot;
+	return KD_FL_RCU + (~(slot_key[slot & (SLOTS_MOST - 1)] >> KEY_FLAVOUR_SHIFT) & KEY_FLAVOUR_MASK);
+}
 
 /*
  * A pointer as a number: the verifier allows no arithmetic on typed pointers, and forgets the type
@@ -111,8 +131,9 @@ static __always_inline int sampled_out(__u64 head)
 	return ((__u32)(head >> 3) * 0x9e3779b1U) >= sample_below;
 }
 
-static __noinline int spill_push(struct cr_cpu *st, __u64 head, __u64 when)
+static __noinline int spill_push(struct cr_cpu *st, __u64 head, __u64 when, __u32 cpu, __u32 flavour)
 {
+	struct cr_away away = { .when = when, .cpu = cpu, .flavour = flavour };
 	long err;
 
 	if (!st)
@@ -121,10 +142,10 @@ static __noinline int spill_push(struct cr_cpu *st, __u64 head, __u64 when)
 	if (nr_spilled && bpf_map_lookup_elem(&spill, &head)) {
 		/* Its end was never seen: the new life of this head is the one that counts. */
 		count_lost(st, KD_LOST_UNMATCHED_BEGIN, 1);
-		bpf_map_update_elem(&spill, &head, &when, BPF_EXIST);
+		bpf_map_update_elem(&spill, &head, &away, BPF_EXIST);
 		return 0;
 	}
-	err = bpf_map_update_elem(&spill, &head, &when, BPF_NOEXIST);
+	err = bpf_map_update_elem(&spill, &head, &away, BPF_NOEXIST);
 	if (err)
 		count_lost(st, KD_LOST_TABLE_FULL, 1);
 	else
@@ -152,18 +173,18 @@ static __always_inline void push(struct cr_cpu *st, struct callback_head *rhp, b
 	__u64 head = (__u64)rhp, key, when, tail;
 	struct cr_entry *e;
 
-	if (!simple && sample_below && sampled_out(as_number(&st->scratch[0], head))) {
+	if (!simple && sample_below && sampled_out(as_number(&st->scratch[SCRATCH_BEGIN], head))) {
 		count_lost(st, KD_LOST_SAMPLED_OUT, 1);
 		return;
 	}
-	key = as_number(&st->scratch[0], (__u64)rhp->func);
+	key = as_number(&st->scratch[SCRATCH_BEGIN], (__u64)rhp->func);
 	if (!simple)
 		key ^= lazy_bit(st, head);
 	when = (__u64)slot_find(key) << TAG_SHIFT;
 	when |= bpf_ktime_get_ns() & VALUE_MASK;
 	tail = st->tail;
 	if (tail - *(volatile __u64 *)&st->front > fifo_mask) {
-		spill_push(st, head, when);
+		spill_push(st, head, when, bpf_get_smp_processor_id(), KD_FL_RCU);
 		return;
 	}
 	e = &st->fifo[tail & fifo_mask];
@@ -223,6 +244,78 @@ int BPF_PROG(kd_lazy_wish, struct callback_head *head)
 	return 0;
 }
 
+/*
+ * --- the other flavours ---
+ *
+ * Few, and their lists are many: one per domain and CPU, or one that CPUs share. No FIFO then, but
+ * the table by head. Their top bits are changed in the key, so that all flavours share the slots.
+ */
+static __always_inline void push_other(struct cr_cpu *st, __u32 word, __u64 head, __u64 func, __u32 flavour)
+{
+	__u64 key = as_number(&st->scratch[word], func) ^ (__u64)(flavour - KD_FL_RCU) << KEY_FLAVOUR_SHIFT;
+	__u64 slot;
+
+	if (sample_below && sampled_out(as_number(&st->scratch[word], head))) {
+		count_lost(st, KD_LOST_SAMPLED_OUT, 1);
+		return;
+	}
+	slot = slot_find(key);
+	if (!slot)
+		slot = flavour - KD_FL_RCU;
+	spill_push(st, head, slot << TAG_SHIFT | (bpf_ktime_get_ns() & VALUE_MASK),
+		   bpf_get_smp_processor_id(), flavour);
+}
+
+/* synchronize_srcu() comes here too, which call_srcu() does not see. No head: only polling. */
+SEC("fentry/srcu_gp_start_if_needed")
+int BPF_PROG(kd_srcu, struct srcu_struct *ssp, struct callback_head *rhp)
+{
+	struct cr_cpu *st = cpu_state(bpf_get_smp_processor_id());
+	__u32 flavour = KD_FL_SRCU;
+
+	if (!st || !st->list || !rhp)
+		return 0;
+	if ((__u64)ssp == (__u64)&rcu_tasks_trace_srcu_struct)
+		flavour = KD_FL_TASKS_TRACE; /* built on SRCU since 7.0 */
+	if (flavours >> flavour & 1)
+		push_other(st, SCRATCH_SRCU, (__u64)rhp, (__u64)rhp->func, flavour);
+	return 0;
+}
+
+/* "RCU Tasks", "RCU Tasks Rude" or "RCU Tasks Trace": what differs comes after the first word. */
+static __always_inline __u32 tasks_flavour(struct rcu_tasks *rtp)
+{
+	char name[16] = {};
+	char *from = BPF_CORE_READ(rtp, name);
+
+	bpf_probe_read_kernel_str(name, sizeof(name), from);
+	switch (name[10]) {
+	case 'R':
+		return KD_FL_TASKS_RUDE;
+	case 'T':
+		return KD_FL_TASKS_TRACE;
+	}
+	return KD_FL_TASKS;
+}
+
+/* The function is an argument here, and is put into the head only later. */
+SEC("fentry/call_rcu_tasks_generic")
+int BPF_PROG(kd_tasks, struct callback_head *rhp)
+{
+	struct cr_cpu *st = cpu_state(bpf_get_smp_processor_id());
+	__u64 func = 0, rtp = 0;
+	__u32 flavour;
+
+	if (!st || !st->list)
+		return 0;
+	bpf_get_func_arg(ctx, 1, &func);
+	bpf_get_func_arg(ctx, 2, &rtp);
+	flavour = tasks_flavour((struct rcu_tasks *)rtp);
+	if (flavours >> flavour & 1)
+		push_other(st, SCRATCH_TASKS, (__u64)rhp, func, flavour);
+	return 0;
+}
+
 /* --- the batch, where CPUs are offloaded --- */
 
 SEC("fentry/rcu_segcblist_extract_done_cbs")
@@ -266,7 +359,7 @@ static __always_inline void finish(struct cr_cpu *st, __u32 here, __u32 owner_cp
 		return;
 	series_add(s, now, waited);
 	if (!simple && more_slots) {
-		__u32 idx = nr_slots + owner_cpu;
+		__u32 idx = nr_slots + owner_cpu * nr_flavours + flavour_rank[slot_flavour(slot) & 7];
 
 		s = bpf_map_lookup_elem(&slots, &idx);
 		if (s)
@@ -300,16 +393,38 @@ static __always_inline void drop(struct cr_cpu *owner, __u64 front, __u64 n)
 	owner->front = front + n;
 }
 
+/* Takes a head out of the table: its `when`, and the CPU of the hand-over. 0: not there. */
+static __noinline __u64 spill_take(__u64 head, __u32 *cpu)
+{
+	struct cr_away *found = bpf_map_lookup_elem(&spill, &head);
+	__u32 flavour;
+	__u64 when;
+
+	if (!found || !cpu)
+		return 0;
+	when = found->when;
+	*cpu = found->cpu;
+	flavour = found->flavour;
+	if (bpf_map_delete_elem(&spill, &head))
+		return 0;
+	__sync_fetch_and_add(&nr_spilled, -1);
+	__sync_fetch_and_add(flavour == KD_FL_RCU ? &spill_done : &others_done, 1);
+	return when;
+}
+
 #define LOOK_AHEAD 4
 
 /* The front is not this head: returns its `when` if we have it elsewhere, else 0. */
-static __noinline __u64 search(struct cr_cpu *owner, __u64 head)
+static __noinline __u64 search(struct cr_cpu *owner, __u64 head, __u32 *cpu)
 {
-	__u64 front, waiting, len, *found, when;
+	__u64 front, waiting, len, when;
 	__u32 i;
 
-	if (!owner)
+	if (!owner || !cpu)
 		return 0;
+	when = nr_spilled ? spill_take(head, cpu) : 0;
+	if (when)
+		return when;
 	front = owner->front;
 	waiting = *(volatile __u64 *)&owner->tail - front;
 	for (i = 1; i <= LOOK_AHEAD; i++)
@@ -325,17 +440,10 @@ static __noinline __u64 search(struct cr_cpu *owner, __u64 head)
 		if (len && owner->fifo[front & fifo_mask].head == head)
 			return take(owner, front);
 	}
-	found = nr_spilled ? bpf_map_lookup_elem(&spill, &head) : 0;
-	if (found) {
-		when = *found;
-		if (!bpf_map_delete_elem(&spill, &head)) {
-			__sync_fetch_and_add(&nr_spilled, -1);
-			__sync_fetch_and_add(&spill_done, 1);
-		}
-		return when;
-	}
 	if (bpf_map_lookup_elem(&barriers, &head))
 		__sync_fetch_and_add(&nr_barriers, 1);
+	else
+		__sync_fetch_and_add(&strangers, 1);
 	return 0;
 }
 
@@ -358,9 +466,12 @@ static __always_inline void end_one(struct cr_cpu *st, __u32 here, struct cr_cpu
 		when = e->when;
 		owner->front = front + 1;
 	} else {
-		when = search(owner, head);
-		if (!when)
-			return;
+		__u32 cpu = owner_cpu;
+
+		when = search(owner, head, &cpu);
+		if (when)
+			finish(st, here, cpu, when, simple);
+		return;
 	}
 	finish(st, here, owner_cpu, when, simple);
 }
@@ -376,7 +487,7 @@ static __always_inline void end_special(struct cr_cpu *st, __u32 here, __u64 loc
 		if (!owner || !owner->list)
 			return;
 	}
-	if (sample_below && sampled_out(as_number(&st->scratch[1], head)))
+	if (sample_below && sampled_out(as_number(&st->scratch[SCRATCH_END], head)))
 		st->sampled_done++;
 	else
 		end_one(st, here, owner, owner_cpu, head, false);
@@ -405,6 +516,7 @@ int BPF_PROG(kd_dequeue, struct rcu_cblist *rclp)
 
 struct move {
 	struct cr_cpu *st;
+	__u32 cpu;
 	__u64 front;
 };
 
@@ -412,7 +524,7 @@ static long move_one(__u32 i, struct move *m)
 {
 	struct cr_entry *e = &m->st->fifo[(m->front + i) & fifo_mask];
 
-	spill_push(m->st, e->head, e->when);
+	spill_push(m->st, e->head, e->when, m->cpu, KD_FL_RCU);
 	__sync_fetch_and_add(&m->st->spilled, -1); /* it was counted when it was pushed */
 	return 0;
 }
@@ -421,7 +533,7 @@ static long move_one(__u32 i, struct move *m)
 SEC("fentry/rcutree_migrate_callbacks")
 int BPF_PROG(kd_migrate, int cpu)
 {
-	struct move m = { .st = cpu_state(cpu) };
+	struct move m = { .st = cpu_state(cpu), .cpu = cpu };
 
 	if (!m.st || !m.st->list || m.st->offloadable)
 		return 0;
@@ -489,19 +601,20 @@ int kd_control(struct kd_run_args *args)
 
 static __always_inline void series_describe(struct kd_rec_series *r, __u32 idx, __u64 key)
 {
-	__u64 address = key | KEY_LAZY;
+	__u64 address = key | KEY_LAZY | (__u64)KEY_FLAVOUR_MASK << KEY_FLAVOUR_SHIFT;
 
 	r->source = KD_SRC_CALL_RCU;
 	r->measure = KD_M_CALL_RCU_LATENCY;
-	r->flavour = KD_FL_RCU;
+	r->flavour = slot_flavour(idx);
 	if (idx >= nr_slots) {
 		r->dim = KD_DIM_CPU;
-		r->key[0] = idx - nr_slots;
-	} else if (!idx) {
+		r->flavour = flavour_ranked[(idx - nr_slots) % nr_flavours & 7];
+		r->key[0] = (idx - nr_slots) / nr_flavours;
+	} else if (idx < SLOTS_REST) {
 		r->flags = KD_SERIES_OTHER;
 	} else {
 		r->key[0] = address;
-		r->flags = !lazy_exists ? 0 : key & KEY_LAZY ? KD_SERIES_EAGER : KD_SERIES_LAZY;
+		r->flags = !lazy_exists || r->flavour != KD_FL_RCU ? 0 : key & KEY_LAZY ? KD_SERIES_EAGER : KD_SERIES_LAZY;
 		/* The kernel's own name for it: works whatever kptr_restrict says, modules too. */
 		bpf_snprintf(r->name, sizeof(r->name), "%ps", &address, sizeof(address));
 	}
@@ -556,8 +669,13 @@ static __always_inline void judge_unmeasured(struct sums *t)
 	__u64 ours = t->matched + spill_done + nr_barriers + t->sampled;
 	__u64 rest = (__s64)(t->invoked - ours) > 0 ? t->invoked - ours : 0;
 
-	t->lost[KD_LOST_PRE_START] = rest < t->pre ? rest : t->pre;
-	t->lost[KD_LOST_UNMATCHED_END] = rest - t->lost[KD_LOST_PRE_START];
+	if (flavours >> KD_FL_RCU & 1) {
+		t->lost[KD_LOST_PRE_START] = rest < t->pre ? rest : t->pre;
+		t->lost[KD_LOST_UNMATCHED_END] = rest - t->lost[KD_LOST_PRE_START];
+	}
+	/* Of the other flavours no count is kept: what no table knew and RCU did not run is theirs. */
+	if (flavours & ~(1U << KD_FL_RCU) && strangers > rest)
+		t->lost[KD_LOST_UNKNOWN_END] = strangers - rest;
 }
 
 static __always_inline int tick_totals(void)
@@ -581,7 +699,7 @@ static __always_inline int tick_totals(void)
 		if (t->lost[i])
 			full |= send_total(KD_SRC_CALL_RCU, KD_REC_LOST, i, t->lost[i]);
 	full |= send_total(KD_SRC_CALL_RCU, KD_REC_COUNT, KD_CNT_BEGUN, t->begun);
-	full |= send_total(KD_SRC_CALL_RCU, KD_REC_COUNT, KD_CNT_DONE, t->matched + spill_done);
+	full |= send_total(KD_SRC_CALL_RCU, KD_REC_COUNT, KD_CNT_DONE, t->matched + spill_done + others_done);
 	full |= send_total(KD_SRC_CALL_RCU, KD_REC_COUNT, KD_CNT_OPEN, t->open);
 	if (nr_barriers)
 		full |= send_total(KD_SRC_CALL_RCU, KD_REC_COUNT, KD_CNT_BARRIER, nr_barriers);

@@ -6,6 +6,7 @@
 #ifndef KDEFER_CALL_RCU_H
 #define KDEFER_CALL_RCU_H
 
+#define CR_FLAVOURS 5     /* rcu, srcu, tasks, tasks_rude, tasks_trace */
 #define CR_SLOTS_MAX 4096 /* series indices travel in 12 bits beside the time */
 
 /* One waiting callback, in the order of its CPU's list. */
@@ -13,6 +14,16 @@ struct cr_entry {
 	__u64 head; /* address of the rcu_head: the identity */
 	__u64 when; /* series << 52 | time of the hand-over in ns, 52 bits */
 };
+
+/* One waiting callback in the table by head. */
+struct cr_away {
+	__u64 when; /* as above */
+	__u32 cpu;  /* of the hand-over */
+	__u32 flavour;
+};
+
+/* Words of cr_cpu.scratch, one for each program that may interrupt the others. */
+enum cr_scratch { SCRATCH_BEGIN, SCRATCH_END, SCRATCH_SRCU, SCRATCH_TASKS, SCRATCH_COUNT };
 
 /*
  * Per CPU, with the FIFO of its list behind it: one look-up finds both. `list` names the callback
@@ -37,7 +48,7 @@ struct cr_cpu {
 	__u64 hint_head;     /* last call on this CPU, and its wish */
 	__u64 hint_lazy;
 	__u64 offloadable;   /* has a callback kthread: its list is emptied elsewhere */
-	__u64 scratch[2];    /* hand-over end, other end */
+	__u64 scratch[SCRATCH_COUNT];
 	__u64 lost[KD_LOST_COUNT];
 	struct cr_entry fifo[];
 };

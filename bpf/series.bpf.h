@@ -21,6 +21,7 @@
 #define SERIES_PROBES 8
 #define SERIES_ROOM 512 /* KD_HIST_BUCKETS, rounded up so that a mask bounds the index */
 #define SLOTS_MOST 512
+#define SLOTS_REST 8 /* the first slots have no key: what finds no room, by whatever the source likes */
 
 const volatile __u32 nr_slots = SLOTS_MOST; /* series by key; a power of two */
 const volatile __u32 slot_shift = 55;       /* 64 - log2(nr_slots) */
@@ -63,7 +64,7 @@ static __noinline __u32 slot_claim(__u64 key, __u32 at)
 
 		if (seen == key)
 			return idx;
-		if (seen || !idx || idx >= nr_slots)
+		if (seen || idx < SLOTS_REST || idx >= nr_slots)
 			continue;
 		seen = __sync_val_compare_and_swap(&slot_key[idx], 0, key);
 		if (!seen || seen == key)
@@ -72,7 +73,7 @@ static __noinline __u32 slot_claim(__u64 key, __u32 at)
 	return 0;
 }
 
-/* Slot of a key (never 0), or 0 = no room: counted under "other". */
+/* Slot of a key, or 0: no room, counted under "other". */
 static __always_inline __u32 slot_find(__u64 key)
 {
 	__u32 at = ((key * 0x9e3779b97f4a7c15ULL) >> slot_shift) & (SLOTS_MOST - 1);

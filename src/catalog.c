@@ -70,6 +70,8 @@ static const struct {
 				   "counted as not lazy because the wish was not seen" },
 	[KD_LOST_EXTREME] = { "extreme",
 			      "extremes given up after too many tries against other CPUs" },
+	[KD_LOST_UNKNOWN_END] = { "unknown_end",
+				  "ends of SRCU and Tasks callbacks handed over before recording began, or not seen" },
 };
 COVERS(lost, KD_LOST_COUNT);
 

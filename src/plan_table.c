@@ -40,8 +40,58 @@ static const struct plan_way call_rcu_ways[] = {
 	{ 0 },
 };
 
+/* The other flavours: paired by head, whose list it is on does not matter. */
+static const struct plan_hook call_srcu_fentry[] = {
+	{ .program = "kd_srcu", .target = "srcu_gp_start_if_needed", .need = HOOK_REQUIRED },
+	{ .program = "kd_dequeue", .target = "rcu_cblist_dequeue", .need = HOOK_REQUIRED },
+	{ 0 },
+};
+
+static const struct plan_hook call_tasks_fentry[] = {
+	{ .program = "kd_tasks", .target = "call_rcu_tasks_generic", .need = HOOK_REQUIRED },
+	{ .program = "kd_dequeue", .target = "rcu_cblist_dequeue", .need = HOOK_REQUIRED },
+	{ 0 },
+};
+
+static const struct plan_field call_tasks_fields[] = {
+	{ "rcu_tasks", "name" },
+	{ "rcu_cblist", "head" },
+	{ 0 },
+};
+
+static const char *const tasks_symbols[] = { "rcu_data", "rcu_tasks", NULL };
+static const char *const tasks_rude_symbols[] = { "rcu_data", "rcu_tasks_rude", NULL };
+static const char *const tasks_trace_symbols[] = { "rcu_data", "rcu_tasks_trace", NULL };
+static const char *const tasks_trace_srcu_symbols[] = { "rcu_data", "rcu_tasks_trace_srcu_struct", NULL };
+
+static const struct plan_way call_srcu_ways[] = {
+	{ BACKEND_FENTRY, call_srcu_fentry, call_rcu_fields, call_rcu_symbols },
+	{ 0 },
+};
+
+static const struct plan_way call_tasks_ways[] = {
+	{ BACKEND_FENTRY, call_tasks_fentry, call_tasks_fields, tasks_symbols },
+	{ 0 },
+};
+
+static const struct plan_way call_tasks_rude_ways[] = {
+	{ BACKEND_FENTRY, call_tasks_fentry, call_tasks_fields, tasks_rude_symbols },
+	{ 0 },
+};
+
+/* Its own kthread up to 6.19, an SRCU domain since 7.0: the symbol tells. */
+static const struct plan_way call_tasks_trace_ways[] = {
+	{ BACKEND_FENTRY, call_tasks_fentry, call_tasks_fields, tasks_trace_symbols },
+	{ BACKEND_FENTRY, call_srcu_fentry, call_rcu_fields, tasks_trace_srcu_symbols },
+	{ 0 },
+};
+
 const struct plan_measure plan_table[] = {
 	{ KD_SRC_CALL_RCU, KD_M_CALL_RCU_LATENCY, KD_FL_RCU, call_rcu_ways },
+	{ KD_SRC_CALL_RCU, KD_M_CALL_RCU_LATENCY, KD_FL_SRCU, call_srcu_ways },
+	{ KD_SRC_CALL_RCU, KD_M_CALL_RCU_LATENCY, KD_FL_TASKS, call_tasks_ways },
+	{ KD_SRC_CALL_RCU, KD_M_CALL_RCU_LATENCY, KD_FL_TASKS_RUDE, call_tasks_rude_ways },
+	{ KD_SRC_CALL_RCU, KD_M_CALL_RCU_LATENCY, KD_FL_TASKS_TRACE, call_tasks_trace_ways },
 };
 
 const size_t plan_table_len = sizeof(plan_table) / sizeof(plan_table[0]);

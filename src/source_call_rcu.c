@@ -29,13 +29,14 @@ struct call_rcu {
 	int cpus;    /* possible */
 	int *online; /* the CPUs that are online, at load */
 	int nonline;
-	bool offload; /* some CPU may be offloaded */
+	bool offload;      /* some CPU may be offloaded */
+	uint32_t flavours; /* bits of enum kd_flavour: rows that are not off */
 };
 
 /* What is sized to the memory allowed. All powers of two. */
 struct sizes {
 	uint32_t slots, spill, depth;
-	uint32_t cpu_slots;
+	uint32_t cpu_slots; /* series of each CPU: one a flavour, or none */
 };
 
 static const struct sizes most = { .slots = 512, .spill = 65536, .depth = 4096 };
@@ -56,10 +57,10 @@ static uint64_t bytes_for(const struct sizes *s, int cpus)
 }
 
 /* Halves whatever is largest until it fits. */
-static int choose_sizes(struct sizes *s, uint64_t max, int cpus, bool by_cpu)
+static int choose_sizes(struct sizes *s, uint64_t max, int cpus, uint32_t cpu_slots)
 {
 	*s = most;
-	s->cpu_slots = by_cpu;
+	s->cpu_slots = cpu_slots;
 	while (bytes_for(s, cpus) > max) {
 		uint64_t fifo = (uint64_t)cpus * s->depth * sizeof(struct cr_entry);
 		uint64_t spill = s->spill * HASH_ELEM_BYTES, slots = s->slots * SERIES_BYTES;
@@ -84,7 +85,7 @@ static uint64_t call_rcu_least(const struct kernel *k, uint32_t dims)
 {
 	struct sizes s = least;
 
-	s.cpu_slots = dims >> KD_DIM_CPU & 1;
+	s.cpu_slots = dims >> KD_DIM_CPU & 1 ? CR_FLAVOURS : 0;
 	return bytes_for(&s, k->possible_cpus);
 }
 
@@ -121,10 +122,17 @@ static void set_constants(struct call_rcu *c, const struct source_conf *conf, co
 	ro->slot_shift = 64 - log2_of(s->slots);
 	ro->fifo_mask = s->depth - 1;
 	ro->nr_cpus = (uint32_t)c->cpus;
-	ro->more_slots = s->cpu_slots ? (uint32_t)c->cpus : 0;
 	ro->offload = offload;
 	ro->lazy_exists = offload && kernel_has_field(conf->kernel, "rcu_data", "lazy_len") &&
 			  kernel_has_func(conf->kernel, "__call_rcu_common");
+	ro->flavours = c->flavours;
+	ro->nr_flavours = 0;
+	for (uint8_t f = KD_FL_RCU; f < KD_FL_COUNT; f++) {
+		ro->flavour_rank[f] = (uint8_t)ro->nr_flavours;
+		if (c->flavours >> f & 1)
+			ro->flavour_ranked[ro->nr_flavours++] = f;
+	}
+	ro->more_slots = s->cpu_slots * (uint32_t)c->cpus;
 	ro->plain = !s->cpu_slots && !offload && conf->sample <= 1;
 	ro->sample_below = conf->sample > 1 ? (uint32_t)((1ULL << 32) / conf->sample) : 0;
 }
@@ -214,7 +222,12 @@ static int load_sized(struct call_rcu *c, struct source_conf *conf)
 	struct sizes s;
 	int err;
 
-	err = choose_sizes(&s, conf->max_memory, c->cpus, conf->dims >> KD_DIM_CPU & 1);
+	for (size_t i = 0; i < conf->plan->n; i++)
+		if (conf->plan->entry[i].measure->source == KD_SRC_CALL_RCU &&
+		    conf->plan->entry[i].state != PLAN_OFF)
+			c->flavours |= 1u << conf->plan->entry[i].measure->flavour;
+	err = choose_sizes(&s, conf->max_memory, c->cpus,
+			   conf->dims >> KD_DIM_CPU & 1 ? (uint32_t)__builtin_popcount(c->flavours) : 0);
 	if (err)
 		return err;
 	err = load_object(c, conf, &s, false);

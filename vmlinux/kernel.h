@@ -36,6 +36,11 @@ struct rcu_segcblist___atomic {
 };
 
 struct task_struct;
+struct srcu_struct;
+
+struct rcu_tasks {
+	char *name; /* 6.1.. "RCU Tasks", "RCU Tasks Rude", "RCU Tasks Trace" */
+};
 
 struct rcu_data {
 	struct rcu_segcblist cblist;          /* 6.1.. */
