@@ -85,6 +85,8 @@ __u64 strangers;    /* ends of heads that nobody knows */
 
 /* rcu_data is static per-CPU data: in BTF, and in kallsyms where that lists data. */
 extern const struct rcu_data rcu_data __ksym;
+extern const struct rcu_tasks_percpu rcu_tasks__percpu __ksym __weak;
+extern const struct rcu_tasks_percpu rcu_tasks_trace__percpu __ksym __weak; /* up to 6.19 */
 /* Since 7.0; 0 elsewhere, and where kallsyms shows no addresses. */
 extern const void rcu_tasks_trace_srcu_struct __ksym __weak;
 
@@ -583,9 +585,27 @@ static __always_inline int stop(__u32 cpu)
 	return 0;
 }
 
+static long count_tasks(__u32 cpu, __u64 *waiting)
+{
+	const struct rcu_tasks_percpu *p = 0;
+
+	if (&rcu_tasks__percpu)
+		p = bpf_per_cpu_ptr(&rcu_tasks__percpu, cpu);
+	if (p)
+		*waiting += list_len((__u64)&p->cblist);
+	p = 0;
+	if (&rcu_tasks_trace__percpu)
+		p = bpf_per_cpu_ptr(&rcu_tasks_trace__percpu, cpu);
+	if (p)
+		*waiting += list_len((__u64)&p->cblist);
+	return 0;
+}
+
 SEC("raw_tp")
 int kd_control(struct kd_run_args *args)
 {
+	__u64 waiting = 0;
+
 	__u32 cpu = args->arg[1];
 
 	switch (args->arg[0]) {
@@ -593,6 +613,9 @@ int kd_control(struct kd_run_args *args)
 		return start(cpu);
 	case CR_STOP:
 		return stop(cpu);
+	case CR_TASKS_WAITING:
+		bpf_loop(nr_cpus, count_tasks, &waiting, 0);
+		return waiting;
 	}
 	return -1;
 }

@@ -60,6 +60,7 @@ KD_STATIC_ASSERT(sizeof(struct cr_entry) == 16);
 enum cr_run {
 	CR_START, /* arg[1] = CPU whose list it is; run on that CPU if it is online; 1: it may be offloaded */
 	CR_STOP,  /* arg[1] = CPU */
+	CR_TASKS_WAITING, /* returns how many Tasks and (up to 6.19) Tasks Trace callbacks wait */
 };
 
 /* kd_tick: arg[0] = cursor (0 first), arg[1] = the interval that ends. Returns the next cursor, 0 = done. */

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* attach.c - attaches programs in a child process that hands the links over. */
+/* attach.c - the process that attaches programs, hands the links over, and detaches them. */
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
@@ -16,8 +17,20 @@
 
 #include "attach.h"
 #include "clock.h"
+#include "rights.h"
 
-/* What the child says of each job, in order; the link travels beside it. */
+#define SLOW_NS 1000000000ULL
+
+struct attach {
+	pid_t pid;
+	int sock;
+	size_t attached; /* links that the process holds, as far as it has said */
+};
+
+/* The word that no more is to be attached; else the number of a job to detach. */
+#define ENOUGH UINT32_MAX
+
+/* What the child says of each job, in order, when it is attached (the link travels beside) and detached. */
 struct answer {
 	uint32_t job;
 	int32_t err;
@@ -66,23 +79,92 @@ static int take_answer(int sock, struct answer *a, int *fd)
 	return 0;
 }
 
-/* Ends with the parent: nothing stays attached by a child that nobody listens to. */
-static void __attribute__((noreturn)) child(int sock, const struct attach_job *jobs, size_t n, pid_t parent)
+/* --- the child --- */
+
+/*
+ * It outlives every signal that ends the tool: what is attached goes when the tool has said so, or is
+ * gone. A terminal sends its signals to both.
+ */
+static void stand_apart(pid_t parent)
 {
+	static const int signals[] = { SIGINT, SIGTERM, SIGHUP, SIGPIPE };
+
+	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
+		signal(signals[i], SIG_IGN);
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	prctl(PR_SET_NAME, "kdefer-hooks");
 	if (getppid() != parent)
 		_exit(1);
-	for (size_t i = 0; i < n; i++) {
+}
+
+/* Anything that the tool says, and its end too, means that it waits no more. */
+static bool told_enough(int sock)
+{
+	struct pollfd p = { .fd = sock, .events = POLLIN };
+
+	return poll(&p, 1, 0) > 0;
+}
+
+static void attach_jobs(int sock, struct attach_job *jobs, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		jobs[i].link_fd = -1;
+	for (size_t i = 0; i < n && !told_enough(sock); i++) {
 		int fd = bpf_link_create(jobs[i].prog_fd, 0, jobs[i].attach_type, NULL);
 		struct answer a = { .job = (uint32_t)i, .err = fd < 0 ? fd : 0 };
 
+		if (told_enough(sock)) { /* too late */
+			if (fd >= 0)
+				close(fd);
+			return;
+		}
+		jobs[i].link_fd = fd;
 		if (send_answer(sock, a, fd))
 			_exit(1);
-		if (fd >= 0)
+	}
+}
+
+/* The last copies of our links, those of programs and tables, and the tool's output are not ours to hold. */
+static void close_others(int sock, const struct attach_job *jobs, size_t n)
+{
+	int highest = (int)sysconf(_SC_OPEN_MAX), fd;
+
+	for (fd = 0; fd < highest && fd < 1024; fd++) {
+		bool link = false;
+
+		for (size_t i = 0; i < n && !link; i++)
+			link = jobs[i].link_fd == fd;
+		if (fd != sock && !link)
 			close(fd);
 	}
+}
+
+static void detach(int sock, struct attach_job *job, uint32_t i)
+{
+	if (job->link_fd < 0)
+		return;
+	close(job->link_fd);
+	job->link_fd = -1;
+	send_answer(sock, (struct answer){ .job = i }, -1);
+}
+
+static void __attribute__((noreturn)) child(int sock, struct attach_job *jobs, size_t n, pid_t parent)
+{
+	uint32_t job;
+
+	stand_apart(parent);
+	attach_jobs(sock, jobs, n);
+	close_others(sock, jobs, n);
+	rights_drop(false);
+	while (recv(sock, &job, sizeof(job), 0) == sizeof(job))
+		if (job < n)
+			detach(sock, &jobs[job], job);
+	for (job = 0; job < n; job++)
+		detach(sock, &jobs[job], job);
 	_exit(0);
 }
+
+/* --- the tool --- */
 
 /* True when something can be read in time. */
 static bool wait_readable(int sock, uint64_t end, int (*stopped)(void))
@@ -99,52 +181,128 @@ static bool wait_readable(int sock, uint64_t end, int (*stopped)(void))
 	return false;
 }
 
-static void collect(int sock, struct attach_job *jobs, size_t n, uint64_t timeout_ns,
+void attach_drop(struct attach *a, size_t job)
+{
+	uint32_t number = (uint32_t)job;
+
+	send(a->sock, &number, sizeof(number), MSG_NOSIGNAL | MSG_DONTWAIT);
+}
+
+static void collect(struct attach *a, struct attach_job *jobs, size_t n, uint64_t timeout_ns,
 		    int (*stopped)(void))
 {
 	uint64_t end = clock_mono_ns() + timeout_ns;
+	size_t done;
 
-	for (size_t done = 0; done < n; done++) {
-		struct answer a;
+	for (done = 0; done < n; done++) {
+		struct answer answer;
 		int fd;
 
-		if (!wait_readable(sock, end, stopped) || take_answer(sock, &a, &fd) || a.job >= n)
+		if (!wait_readable(a->sock, end, stopped) || take_answer(a->sock, &answer, &fd) ||
+		    answer.job >= n)
 			break;
-		jobs[a.job].link_fd = fd;
-		jobs[a.job].err = a.err ? a.err : fd < 0 ? -EBADF : 0;
+		jobs[answer.job].link_fd = fd;
+		jobs[answer.job].err = answer.err ? answer.err : fd < 0 ? -EBADF : 0;
+		a->attached += fd >= 0;
 	}
+	if (done < n)
+		attach_drop(a, ENOUGH); /* heard when the kernel lets it go */
+	for (size_t i = 0; stopped && stopped() && i < n; i++)
+		if (jobs[i].err == -ETIME)
+			jobs[i].err = -EINTR;
 }
 
-int attach_all(struct attach_job *jobs, size_t n, uint64_t timeout_ns, int (*stopped)(void))
+static int start(struct attach *a, struct attach_job *jobs, size_t n)
 {
-	pid_t pid, parent = getpid();
-	int sock[2];
+	pid_t parent = getpid();
+	int sock[2], err;
 
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sock))
+		return -errno;
+	a->pid = fork();
+	err = a->pid < 0 ? -errno : 0;
+	if (!a->pid) {
+		close(sock[0]);
+		child(sock[1], jobs, n, parent);
+	}
+	close(sock[1]);
+	a->sock = sock[0];
+	if (err)
+		close(sock[0]);
+	return err;
+}
+
+int attach_all(struct attach **out, struct attach_job *jobs, size_t n, uint64_t timeout_ns,
+	       int (*stopped)(void))
+{
+	struct attach *a = calloc(1, sizeof(*a));
+	int err;
+
+	*out = NULL;
 	for (size_t i = 0; i < n; i++) {
 		jobs[i].link_fd = -1;
 		jobs[i].err = -ETIME;
 	}
-	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sock))
-		return -errno;
-	pid = fork();
-	if (pid < 0) {
-		int err = -errno;
-
-		close(sock[0]);
-		close(sock[1]);
+	if (!a)
+		return -ENOMEM;
+	err = start(a, jobs, n);
+	if (err) {
+		free(a);
 		return err;
 	}
-	if (!pid)
-		child(sock[1], jobs, n, parent);
-	close(sock[1]);
-	collect(sock[0], jobs, n, timeout_ns, stopped);
-	for (size_t i = 0; stopped && stopped() && i < n; i++)
-		if (jobs[i].err == -ETIME)
-			jobs[i].err = -EINTR;
-	close(sock[0]);
-	kill(pid, SIGKILL);
-	/* Stuck in the kernel it cannot be reaped: leave it to init rather than wait for it. */
-	for (int tries = 0; tries < 20 && !waitpid(pid, NULL, WNOHANG); tries++)
-		usleep(5000);
+	collect(a, jobs, n, timeout_ns, stopped);
+	*out = a;
 	return 0;
+}
+
+/* What it says until it ends: one link less each time. 0, or -ETIME. */
+static int see_it_end(struct attach *a, uint64_t end, uint64_t slow_at, void (*slow)(size_t left))
+{
+	struct answer answer;
+	int fd;
+
+	for (;;) {
+		bool readable = wait_readable(a->sock, slow && slow_at < end ? slow_at : end, NULL);
+
+		if (!readable && clock_mono_ns() >= end)
+			return -ETIME;
+		if (slow && clock_mono_ns() >= slow_at) {
+			slow(a->attached);
+			slow = NULL;
+		}
+		if (!readable)
+			continue;
+		if (take_answer(a->sock, &answer, &fd))
+			return 0; /* it has closed its end */
+		if (fd >= 0)
+			close(fd); /* attached just as we had given up */
+		a->attached -= a->attached > 0;
+	}
+}
+
+/* Stuck in the kernel it cannot be reaped: it is then left to init. */
+static int reap(pid_t pid, uint64_t end)
+{
+	while (!waitpid(pid, NULL, WNOHANG)) {
+		if (clock_mono_ns() >= end)
+			return -ETIME;
+		usleep(2000);
+	}
+	return 0;
+}
+
+int attach_end(struct attach *a, uint64_t timeout_ns, void (*slow)(size_t left))
+{
+	uint64_t begin = clock_mono_ns();
+	int err;
+
+	if (!a)
+		return 0;
+	shutdown(a->sock, SHUT_WR);
+	err = see_it_end(a, begin + timeout_ns, begin + SLOW_NS, slow);
+	close(a->sock);
+	if (!err)
+		err = reap(a->pid, begin + timeout_ns);
+	free(a);
+	return err;
 }

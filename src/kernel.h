@@ -28,8 +28,15 @@ struct kernel {
 	enum tri fentry;              /* loading an fentry program works here */
 	int fentry_err;               /* errno of that try, if NO */
 	char fentry_log[160];         /* the verifier's last line, if any */
+	enum tri read_kernel;         /* our programs may read kernel memory */
+	int read_kernel_err;          /* errno of that try, if NO */
 	enum tri lockdown_integrity, lockdown_confidentiality;
 	enum tri ftrace_enabled;
+	int traceable_err;            /* negative errno: why the list of traceable functions is unreadable */
+	/* The Tasks RCU grace period under way: attaching and detaching function hooks waits for it. */
+	enum tri tasks_gp;            /* UNKNOWN: cannot be seen here */
+	uint64_t tasks_gp_ns;         /* how long it has been */
+	bool tasks_gp_overdue;        /* longer than we would wait */
 	unsigned int hz;              /* 0 unknown */
 	unsigned int first_fqs_jiffies; /* rcutree.jiffies_till_first_fqs; 0 unknown */
 	int kptr_restrict;            /* -1 unknown */
@@ -65,6 +72,18 @@ const char *kernel_suffixed(const struct kernel *k, const char *name);
 
 /* Can a program that calls itself NAME be hooked to this function? Loads one, attaches nothing. */
 int kernel_try_fentry(struct kernel *k, const char *function);
+
+/* Loads a program that reads kernel memory, as all of ours do: lockdown may say no to just that. */
+int kernel_try_read(struct kernel *k);
+
+/*
+ * Looks at the Tasks RCU grace period under way, and waits for its end until it is older than limit_ns
+ * (then it is overdue) or stopped() says so (NULL: never). 0, or a negative errno: cannot be seen.
+ */
+int kernel_see_tasks(struct kernel *k, uint64_t limit_ns, int (*stopped)(void));
+
+/* Is this function livepatched now? NO also where there is no list of patches. */
+bool kernel_livepatched(const char *function);
 
 /* Sets of names, for fixtures and for reading files. */
 struct name_set *name_set_new(void);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* kernel_probe.c - gathers the facts about the running kernel. Reads, and loads one tiny program. */
+/* kernel_probe.c - gathers the facts about the running kernel that can be read. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,9 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include <bpf/bpf.h>
 #include <bpf/btf.h>
-#include <linux/bpf.h>
 #include <linux/capability.h>
 
 #include "cpus.h"
@@ -64,8 +62,10 @@ static int read_traceable(struct kernel *k, kernel_wanted wanted)
 	char line[1024], name[512];
 	int err = 0;
 
-	if (!f)
+	if (!f) {
+		k->traceable_err = -errno;
 		return 0;
+	}
 	k->traceable = name_set_new();
 	while (!err && k->traceable && fgets(line, sizeof(line), f))
 		if (sscanf(line, "%511s", name) == 1 && wanted(name, strlen(name)))
@@ -144,41 +144,6 @@ static void read_settings(struct kernel *k)
 	read_preempt(k);
 }
 
-/* The verifier's last line that says something, for a person. */
-static void keep_log(struct kernel *k, char *log)
-{
-	char *line, *save = NULL, *last = NULL;
-
-	for (line = strtok_r(log, "\n", &save); line; line = strtok_r(NULL, "\n", &save))
-		if (*line && strncmp(line, "processed ", 10))
-			last = line;
-	snprintf(k->fentry_log, sizeof(k->fentry_log), "%s", last ? last : "");
-}
-
-int kernel_try_fentry(struct kernel *k, const char *function)
-{
-	const struct bpf_insn insns[] = {
-		{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0 },
-		{ .code = BPF_JMP | BPF_EXIT },
-	};
-	char log[4096] = "";
-	LIBBPF_OPTS(bpf_prog_load_opts, opts, .expected_attach_type = BPF_TRACE_FENTRY,
-		    .log_buf = log, .log_size = sizeof(log), .log_level = 1);
-	int fd, id = k->btf ? btf__find_by_name_kind(k->btf, function, BTF_KIND_FUNC) : -1;
-
-	k->fentry = UNKNOWN;
-	if (id <= 0)
-		return -ENOENT;
-	opts.attach_btf_id = (__u32)id;
-	fd = bpf_prog_load(BPF_PROG_TYPE_TRACING, "kd_probe", "GPL", insns, 2, &opts);
-	k->fentry = fd >= 0 ? YES : NO;
-	k->fentry_err = fd >= 0 ? 0 : -fd;
-	keep_log(k, log);
-	if (fd >= 0)
-		close(fd);
-	return fd >= 0 ? 0 : fd;
-}
-
 int kernel_probe(struct kernel *k, kernel_wanted wanted, bool thorough)
 {
 	int err;
@@ -186,7 +151,7 @@ int kernel_probe(struct kernel *k, kernel_wanted wanted, bool thorough)
 	memset(k, 0, sizeof(*k));
 	k->root = geteuid() == 0;
 	k->caps = effective_caps();
-	k->fentry = UNKNOWN;
+	k->fentry = k->read_kernel = k->tasks_gp = UNKNOWN;
 	errno = 0;
 	k->btf = btf__load_vmlinux_btf();
 	if (!k->btf)

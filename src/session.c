@@ -28,7 +28,11 @@
 #define RING_BYTES (256u << 10)
 #define RING_LEAST 4096u
 #define HOOKS_MAX 64
+#define SETTLE_NAP_NS 10000000ULL
+#define SETTLE_MOST_NS 2000000000ULL /* a Tasks grace period takes some 0.3 s here, twice that under load */
 #define SLOW_DETACH_NS 1000000000ULL
+/* Longer than any kernel of the matrix took for all hooks; the process that detaches needs no help of ours. */
+#define DETACH_WAIT_NS 60000000000ULL
 /* A tick that the ring cuts short goes on after draining; more rounds than this and it is left incomplete. */
 #define TICK_ROUNDS 4096
 
@@ -43,6 +47,7 @@ struct session {
 	void *state[KD_SRC_COUNT]; /* by index in sources[]; NULL: not loaded */
 	struct source_hook hook[HOOKS_MAX];
 	unsigned int owner[HOOKS_MAX]; /* source id */
+	struct attach *attach; /* the process that holds the links */
 	int link[HOOKS_MAX];
 	uint64_t missed[HOOKS_MAX]; /* at the start */
 	size_t nhooks;
@@ -154,32 +159,6 @@ static int load_sources(struct session *s)
 	return 0;
 }
 
-/* Why the kernel would not attach, in words. */
-static const char *attach_reason(int err)
-{
-	switch (-err) {
-	case ETIME:
-		return "not attached in time: a grace period of the kernel is held up, or it is very busy";
-	case EBUSY:
-		return "the function cannot be traced now (livepatched, or another tracer holds it)";
-	case E2BIG:
-		return "too many programs are attached to this function";
-	case EPERM:
-	case EACCES:
-		return "a security module or policy refused the attach";
-	case ENOENT:
-		return "the function's address cannot be found";
-	case 524: /* the kernel's own ENOTSUPP */
-		return "the kernel cannot hook a function of this shape";
-	}
-	return strerror(-err);
-}
-
-static const char *attach_fix(int err)
-{
-	return err == -ETIME ? "a longer --attach-timeout" : "";
-}
-
 /* Links of programs that no row uses any more, since it fell with another hook. */
 static void close_needless_links(struct session *s)
 {
@@ -191,8 +170,20 @@ static void close_needless_links(struct session *s)
 		if (!used && s->link[i] >= 0) {
 			close(s->link[i]);
 			s->link[i] = -1;
+			attach_drop(s->attach, i);
 		}
 	}
+}
+
+/* A job that was not done: what became of it, and why, goes into the rows of its program. */
+static void note_attached(struct session *s, size_t i, int err)
+{
+	char reason[PLAN_TEXT], fix[PLAN_TEXT];
+
+	if (err == -ETIME)
+		kernel_see_tasks(&s->kernel, 0, NULL);
+	plan_attach_reason(&s->kernel, s->hook[i].target, err, reason, fix);
+	plan_attached(&s->plan, s->hook[i].program, err, reason, fix);
 }
 
 static int attach(struct session *s)
@@ -206,13 +197,12 @@ static int attach(struct session *s)
 					       .attach_type = s->hook[i].attach_type };
 	if (s->conf.before_attach)
 		s->conf.before_attach();
-	err = attach_all(jobs, s->nhooks, s->conf.attach_timeout_ns, s->conf.stopped);
+	err = attach_all(&s->attach, jobs, s->nhooks, s->conf.attach_timeout_ns, s->conf.stopped);
 	if (err)
 		return log_err(err, "cannot start the process that attaches: %s", strerror(-err));
 	for (size_t i = 0; i < s->nhooks; i++) {
 		s->link[i] = jobs[i].link_fd;
-		plan_attached(&s->plan, s->hook[i].program, jobs[i].err, attach_reason(jobs[i].err),
-			      attach_fix(jobs[i].err));
+		note_attached(s, i, jobs[i].err);
 	}
 	close_needless_links(s);
 	s->self.attach_ns = clock_mono_ns() - begin;
@@ -221,9 +211,32 @@ static int attach(struct session *s)
 	return 0;
 }
 
-/* Attaching caused callbacks of its own: one grace period later they are past. */
+static uint64_t unsettled(const struct session *s)
+{
+	uint64_t waiting = 0;
+
+	for (size_t i = 0; sources[i]; i++)
+		if (s->state[i] && sources[i]->unsettled)
+			waiting += sources[i]->unsettled(s->state[i]);
+	return waiting;
+}
+
+/*
+ * Attaching hands over callbacks of its own, Tasks ones that hand over RCU ones in turn. They are past
+ * once no Tasks callback waits and one more RCU grace period is over; on a host that never runs out
+ * of them, when it has taken long enough.
+ */
 static void settle(struct session *s)
 {
+	const struct timespec nap = clock_timespec(SETTLE_NAP_NS);
+	uint64_t end = clock_mono_ns() + SETTLE_MOST_NS;
+	bool waited = false;
+
+	while (unsettled(s) && clock_mono_ns() < end && !(s->conf.stopped && s->conf.stopped())) {
+		nanosleep(&nap, NULL);
+		waited = true;
+	}
+	s->self.grace_periods += waited;
 	if (!syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0))
 		s->self.grace_periods++;
 }

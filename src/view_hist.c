@@ -250,19 +250,63 @@ static void put_method(FILE *out, const struct view_hist *v, const struct metric
 
 /* --- put together --- */
 
+static bool is_shown_total(const struct view_hist *v, const struct metric *x)
+{
+	return scope_has_measure(v->scope, x->measure) && view_is_total(x);
+}
+
+/*
+ * What is missing is counted for a source as a whole, and told with one of its totals: the first
+ * that has samples, else the first.
+ */
+static const struct metric *bearer(const struct view_hist *v, unsigned int source)
+{
+	const struct metric *first = NULL;
+	size_t i;
+
+	for (i = 0; i < v->n; i++) {
+		const struct metric *x = &v->metrics[i];
+
+		if (x->source != source || !is_shown_total(v, x))
+			continue;
+		if (hist_count(&x->hist))
+			return x;
+		if (!first)
+			first = x;
+	}
+	return first;
+}
+
+static void put_missing_elsewhere(FILE *out, const struct view_hist *v, const struct metric *x)
+{
+	unsigned int what;
+
+	for (what = 0; what < KD_LOST_COUNT; what++)
+		if (!is_by_design(what) && scope_lost(v->model, v->scope, x->source, what)) {
+			field(out, v, "lost:", "as said above, for %s as a whole", source_name(x->source));
+			return;
+		}
+}
+
 static void put_total(FILE *out, const struct view_hist *v, const struct metric *x)
 {
 	const struct measure_info *info = measure_info(x->measure);
-	bool any = hist_count(&x->hist);
+	bool any = hist_count(&x->hist), bears = bearer(v, x->source) == x;
 
 	put_headline(out, v, x);
+	if (!any && !bears)
+		return;
 	if (any)
 		put_quantiles(out, v, x);
 	put_worst(out, v, x);
 	if (!v->brief && any)
 		put_floor(out, v, x);
-	put_filters(out, v);
-	put_missing(out, v, x);
+	if (bears) {
+		put_filters(out, v);
+		put_missing(out, v, x);
+	} else {
+		put_missing_elsewhere(out, v, x);
+	}
 	if (!v->brief)
 		put_method(out, v, x);
 	if (!any)
@@ -310,9 +354,10 @@ int view_hist(FILE *out, const struct view_hist *v)
 	for (i = 0; i < v->n && !err; i++) {
 		const struct metric *x = &v->metrics[i];
 
-		if (!scope_has_measure(v->scope, x->measure) || !view_is_total(x))
+		if (!is_shown_total(v, x))
 			continue;
-		if (!first)
+		/* Totals that saw nothing follow each other without a gap. */
+		if (!first && (hist_count(&x->hist) || hist_count(&v->metrics[i - 1].hist)))
 			fputc('\n', out);
 		first = false;
 		put_total(out, v, x);

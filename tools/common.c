@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* common.c - options that several commands take, read into what the library asks for. */
 #include <errno.h>
+#include <fnmatch.h>
 #include <inttypes.h>
 #include <string.h>
 
@@ -342,10 +343,29 @@ struct scope common_scope(const struct common *c, bool interval)
 	};
 }
 
+/* What a filter leaves out is not hooked either. */
+static uint32_t filtered_flavours(const struct common *c)
+{
+	uint32_t flavours = UINT32_MAX;
+
+	for (size_t i = 0; i < c->filters.n; i++) {
+		uint32_t matching = 0;
+
+		if (c->filters.f[i].key != KEY_FLAVOUR)
+			continue;
+		for (unsigned int f = 0; f < KD_FL_COUNT; f++)
+			if (flavour_name(f) && !fnmatch(c->filters.f[i].glob, flavour_name(f), 0))
+				matching |= BIT(f);
+		flavours &= matching;
+	}
+	return flavours;
+}
+
 void common_conf(const struct common *c, struct session_conf *conf)
 {
 	session_conf_init(conf);
 	conf->want = c->want;
+	conf->want.flavours &= filtered_flavours(c);
 	conf->attach_timeout_ns = c->attach_timeout_ns;
 	conf->max_memory = c->max_memory;
 	conf->sample = c->sample;

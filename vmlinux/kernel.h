@@ -35,8 +35,39 @@ struct rcu_segcblist___atomic {
 	} len; /* 6.1.. with CONFIG_RCU_NOCB_CPU (a plain long without) */
 };
 
-struct task_struct;
-struct srcu_struct;
+struct task_struct {
+	struct {
+		void *next;
+	} trc_holdout_list; /* 6.1..6.19 Tasks Trace has its own readers' lists; since 7.0 it is an SRCU domain */
+};
+
+struct work_struct {
+	void (*func)(struct work_struct *work); /* 6.1.. */
+};
+
+struct delayed_work {
+	struct work_struct work; /* 6.1.. */
+};
+
+/* Grace periods of an SRCU domain. The low two bits of srcu_gp_seq are 0 between grace periods. */
+struct srcu_struct___v6_1 {
+	unsigned long srcu_gp_seq;      /* 6.1..6.3 */
+	unsigned long srcu_last_gp_end; /* 6.1..6.3 ns of CLOCK_MONOTONIC */
+	struct delayed_work work;       /* 6.1..6.3 process_srcu() */
+};
+
+struct srcu_usage;
+
+struct srcu_struct {
+	struct srcu_usage *srcu_sup; /* 6.4.. */
+};
+
+struct srcu_usage {
+	unsigned long srcu_gp_seq;      /* 6.4.. */
+	unsigned long srcu_last_gp_end; /* 6.4.. ns of CLOCK_MONOTONIC */
+	struct delayed_work work;       /* 6.4.. process_srcu() */
+	struct srcu_struct *srcu_ssp;   /* 6.4.. */
+};
 
 struct rcu_tasks {
 	char *name; /* 6.1.. "RCU Tasks", "RCU Tasks Rude", "RCU Tasks Trace" */
@@ -49,6 +80,10 @@ struct rcu_data {
 	struct task_struct *nocb_cb_kthread;  /* 6.1.. CONFIG_RCU_NOCB_CPU; not NULL: may be offloaded */
 	long lazy_len;                        /* 6.12.. CONFIG_RCU_LAZY */
 	unsigned long n_cbs_invoked;          /* 6.1.. grows at the end of each batch */
+};
+
+struct rcu_tasks_percpu {
+	struct rcu_segcblist cblist; /* 6.1.. */
 };
 
 #pragma clang attribute pop

@@ -1,0 +1,573 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * rcu_gp.bpf.c - how long grace periods last, and how long those wait who ask for one and sleep.
+ *
+ * Both ends of everything but SRCU's grace periods are in one task: one preallocated table by task
+ * holds what has begun. A task waits in one call at a time, so that the calls share one entry of it.
+ *
+ * A call that another of them makes in turn (synchronize_rcu() calls synchronize_rcu_expedited()
+ * where /sys/kernel/rcu_expedited says so) is one wait of one caller: it counts once, for the outer
+ * function. The flavour says what was asked for; how the kernel served it shows in the durations.
+ *
+ * An SRCU grace period starts in srcu_gp_start(), in whatever task, and ends in process_srcu(), in a
+ * part that is inlined: the kernel writes down when (srcu_last_gp_end), and we read it as soon as
+ * process_srcu() returns, or the next grace period starts. Since 7.0 this is how Tasks Trace works.
+ *
+ * These programs run in task context, mostly, with preemption on: one may be interrupted by another,
+ * also by itself, which the kernel then leaves out and counts. Nothing here allocates.
+ */
+#include "tick.bpf.h"
+#include "worst.bpf.h"
+#include "rcu_gp.h"
+
+const volatile __u32 wait_flavours, gp_flavours; /* bits of enum kd_flavour that are asked for */
+const volatile __u64 sample = 1;                 /* follow 1 of N */
+
+/* Everything that begins and ends; a call's name is that of its function. */
+enum rg_what {
+	RG_GRACE_PERIOD,
+	RG_SYNC,
+	RG_BARRIER,
+	RG_SYNC_EXP,
+	RG_SRCU,
+	RG_SRCU_EXP,
+	RG_SRCU_BARRIER,
+	RG_TASKS,
+	RG_TASKS_BARRIER,
+	RG_RUDE,
+	RG_RUDE_BARRIER,
+	RG_TRACE,
+	RG_TRACE_BARRIER,
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 64);
+	__type(key, __u64); /* task; of a grace period, with the flavour in the upper half */
+	__type(value, struct rg_open);
+} open SEC(".maps");
+
+/* SRCU domains seen, each with the start of its grace period, 0 = none under way. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 64);
+	__type(key, __u64);   /* struct srcu_struct */
+	__type(value, __u64);
+} domains SEC(".maps");
+
+__u64 since; /* what began before it is not measured; 0 = not recording */
+__u64 begun, done;
+__u64 absent;    /* ends without a beginning */
+__u64 ring_full; /* ticks that were cut short by the ring */
+__u64 lost[KD_LOST_COUNT];
+
+struct rg_bin {
+	__u64 busy;
+	__u64 floor; /* tag | value from which on a sample belongs to the ten worst of this list */
+};
+
+struct rg_bin bins[RG_BINS];
+
+extern const void rcu_tasks_trace_srcu_struct __ksym __weak;
+
+static __always_inline void count(__u64 *what)
+{
+	__sync_fetch_and_add(what, 1);
+}
+
+static __always_inline bool measured(__u64 when)
+{
+	__u64 from = *(volatile __u64 *)&since;
+
+	return from && when >= from;
+}
+
+/* --- a measurement --- */
+
+/*
+ * A list belongs to whoever has made it busy. Each keeps the ten worst of what came to it, so it does
+ * not matter which: a sample that is too small for one is not among the ten worst of all.
+ */
+static __noinline int add_worst(__u32 slot, __u32 cpu, __u64 took)
+{
+	__u32 first = bpf_get_smp_processor_id(), i;
+
+	for (i = 0; i < RG_BINS; i++) {
+		__u32 at = (first + i) & (RG_BINS - 1);
+		struct rg_bin *bin = &bins[at];
+
+		if ((__s64)(tagged(epoch, took) - *(volatile __u64 *)&bin->floor) <= 0)
+			return 0;
+		if (__sync_lock_test_and_set(&bin->busy, 1))
+			continue;
+		worst_insert(&bin->floor, at, took, (__u64)slot << 32 | cpu);
+		barrier();
+		*(volatile __u64 *)&bin->busy = 0;
+		return 0;
+	}
+	count(&extremes_lost);
+	return 0;
+}
+
+/* Kernel text has its upper byte set: there is room for the flavour. */
+#define KEY_FLAVOUR_SHIFT 56
+
+static __always_inline __u32 slot_of(const struct rg_open *o)
+{
+	__u64 low = (1ULL << KEY_FLAVOUR_SHIFT) - 1;
+	__u32 slot;
+
+	if (o->what == RG_GRACE_PERIOD)
+		return nr_slots + o->flavour;
+	slot = slot_find((o->caller & low) | (__u64)o->flavour << KEY_FLAVOUR_SHIFT);
+	return slot ? slot : o->flavour; /* no room: the flavour's rest */
+}
+
+static __noinline int finish(struct rg_open *o, __u64 end)
+{
+	struct series_slot *s;
+	__u64 took;
+	__u32 slot;
+
+	if (!o || o->when == RG_SKIP)
+		return 0;
+	if (!measured(o->when)) {
+		if (since)
+			count(&lost[KD_LOST_PRE_START]);
+		return 0;
+	}
+	took = end - o->when;
+	if (took > VALUE_MASK) {
+		count(&lost[KD_LOST_CLOCK]);
+		return 0;
+	}
+	count(&done);
+	slot = slot_of(o);
+	s = bpf_map_lookup_elem(&slots, &slot);
+	if (!s)
+		return 0;
+	series_add(s, epoch, took);
+	add_worst(slot, o->cpu, took);
+	return 0;
+}
+
+/* RG_SKIP for what sampling leaves out. */
+static __always_inline __u64 begin_time(void)
+{
+	__u64 now = bpf_ktime_get_ns();
+
+	if (sample > 1 && bpf_get_prandom_u32() % sample) {
+		if (measured(now))
+			count(&lost[KD_LOST_SAMPLED_OUT]);
+		return RG_SKIP;
+	}
+	if (measured(now))
+		count(&begun);
+	return now;
+}
+
+/* --- both ends in one task --- */
+
+/* One function calls the other, and its caller waits for both. */
+static __always_inline bool is_inside(__u8 inner, __u8 outer)
+{
+	return (outer == RG_SYNC && inner == RG_SYNC_EXP) || (outer == RG_SRCU && inner == RG_SRCU_EXP);
+}
+
+static __always_inline __u64 task_key(__u32 flavour)
+{
+	return (__u32)bpf_get_current_pid_tgid() | (__u64)flavour << 32;
+}
+
+static __noinline int begin(__u64 key, __u8 what, __u8 flavour, __u64 caller)
+{
+	struct rg_open o = { .caller = caller, .what = what, .flavour = flavour }, *old;
+
+	old = bpf_map_lookup_elem(&open, &key);
+	if (old && is_inside(what, old->what))
+		return 0;
+	if (old && old->when != RG_SKIP && measured(old->when))
+		count(&lost[KD_LOST_UNMATCHED_BEGIN]); /* its end was not seen */
+	o.cpu = bpf_get_smp_processor_id();
+	o.when = begin_time();
+	if (bpf_map_update_elem(&open, &key, &o, BPF_ANY) && o.when != RG_SKIP && measured(o.when))
+		count(&lost[KD_LOST_TABLE_FULL]);
+	return 0;
+}
+
+static __noinline int end(__u64 key, __u8 what)
+{
+	struct rg_open *found = bpf_map_lookup_elem(&open, &key), o;
+
+	if (found && found->what != what && is_inside(what, found->what))
+		return 0;
+	if (!found || found->what != what) {
+		if (since)
+			count(&absent);
+		return 0;
+	}
+	o = *found;
+	bpf_map_delete_elem(&open, &key);
+	return finish(&o, bpf_ktime_get_ns());
+}
+
+/* --- who waits --- */
+
+#define FRAME_WORDS 12
+
+/*
+ * The caller's return address is on the stack, next to that into the function that was entered, which
+ * is where the trampoline goes back to; and that is a few words above our arguments. A look there
+ * costs a tenth of a stack trace and, unlike it, no buffer that a task that preempts us may fill anew.
+ */
+static __noinline __u64 caller_of(__u64 *ctx)
+{
+	__u64 words[FRAME_WORDS] = {}, entry = bpf_get_func_ip(ctx);
+	int i;
+
+	if (bpf_probe_read_kernel(words, sizeof(words), ctx))
+		return 0;
+	for (i = 0; i < FRAME_WORDS - 1; i++)
+		if (words[i] - entry < 32)
+			return words[i + 1] - 1; /* within the call, which may end its function */
+	return 0;
+}
+
+static __always_inline int wait_begin(__u64 *ctx, __u8 what, __u8 flavour)
+{
+	if (wait_flavours >> flavour & 1)
+		begin(task_key(0), what, flavour, caller_of(ctx));
+	return 0;
+}
+
+static __always_inline int wait_end(__u8 what, __u8 flavour)
+{
+	if (wait_flavours >> flavour & 1)
+		end(task_key(0), what);
+	return 0;
+}
+
+#define WAIT(program, function, what, flavour)   \
+	SEC("fentry/" #function)                 \
+	int program##_in(__u64 *ctx)             \
+	{                                        \
+		return wait_begin(ctx, what, flavour); \
+	}                                        \
+	SEC("fexit/" #function)                  \
+	int program##_out(__u64 *ctx)            \
+	{                                        \
+		return wait_end(what, flavour);  \
+	}
+
+WAIT(rg_sync, synchronize_rcu, RG_SYNC, KD_FL_RCU)
+WAIT(rg_barrier, rcu_barrier, RG_BARRIER, KD_FL_RCU)
+WAIT(rg_sync_exp, synchronize_rcu_expedited, RG_SYNC_EXP, KD_FL_EXPEDITED)
+WAIT(rg_tasks, synchronize_rcu_tasks, RG_TASKS, KD_FL_TASKS)
+WAIT(rg_tasks_bar, rcu_barrier_tasks, RG_TASKS_BARRIER, KD_FL_TASKS)
+WAIT(rg_rude, synchronize_rcu_tasks_rude, RG_RUDE, KD_FL_TASKS_RUDE)
+WAIT(rg_rude_bar, rcu_barrier_tasks_rude, RG_RUDE_BARRIER, KD_FL_TASKS_RUDE)
+WAIT(rg_trace, synchronize_rcu_tasks_trace, RG_TRACE, KD_FL_TASKS_TRACE)
+WAIT(rg_trace_bar, rcu_barrier_tasks_trace, RG_TRACE_BARRIER, KD_FL_TASKS_TRACE)
+
+/* The first argument as a number: the verifier allows little arithmetic on typed pointers. */
+static __always_inline __u64 first_argument(__u64 *ctx)
+{
+	__u64 arg = 0;
+
+	bpf_get_func_arg(ctx, 0, &arg);
+	return arg;
+}
+
+static __always_inline __u8 srcu_flavour(__u64 ssp)
+{
+	__u64 trace = (__u64)&rcu_tasks_trace_srcu_struct;
+
+	return trace && ssp == trace ? KD_FL_TASKS_TRACE : KD_FL_SRCU;
+}
+
+#define WAIT_SRCU(program, function, what)                                   \
+	SEC("fentry/" #function)                                             \
+	int program##_in(__u64 *ctx)                                         \
+	{                                                                    \
+		return wait_begin(ctx, what, srcu_flavour(first_argument(ctx))); \
+	}                                                                    \
+	SEC("fexit/" #function)                                              \
+	int program##_out(__u64 *ctx)                                        \
+	{                                                                    \
+		return wait_end(what, srcu_flavour(first_argument(ctx)));    \
+	}
+
+WAIT_SRCU(rg_srcu, synchronize_srcu, RG_SRCU)
+WAIT_SRCU(rg_srcu_exp, synchronize_srcu_expedited, RG_SRCU_EXP)
+WAIT_SRCU(rg_srcu_bar, srcu_barrier, RG_SRCU_BARRIER)
+
+/* --- grace periods --- */
+
+static __always_inline int gp_begin(__u8 flavour)
+{
+	if (gp_flavours >> flavour & 1)
+		begin(task_key(flavour), RG_GRACE_PERIOD, flavour, 0);
+	return 0;
+}
+
+static __always_inline int gp_end(__u8 flavour)
+{
+	if (gp_flavours >> flavour & 1)
+		end(task_key(flavour), RG_GRACE_PERIOD);
+	return 0;
+}
+
+/* It returns false when nothing was to be done, and its bool is the lowest byte only. */
+SEC("fexit/rcu_gp_init")
+int rg_gp_in(__u64 *ctx)
+{
+	return (ctx[0] & 0xff) ? gp_begin(KD_FL_RCU) : 0;
+}
+
+SEC("fexit/rcu_gp_cleanup")
+int rg_gp_out(__u64 *ctx)
+{
+	return gp_end(KD_FL_RCU);
+}
+
+/* The next may start, in another task, while this one still wakes its waiters. */
+SEC("fentry/sync_rcu_exp_select_cpus")
+int rg_exp_in(__u64 *ctx)
+{
+	return gp_begin(KD_FL_EXPEDITED);
+}
+
+SEC("fexit/rcu_exp_wait_wake")
+int rg_exp_out(__u64 *ctx)
+{
+	return gp_end(KD_FL_EXPEDITED);
+}
+
+/* Tasks and Tasks Trace (to 6.19) share the function; "RCU Tasks" and "RCU Tasks Trace". */
+static __noinline __u8 tasks_flavour(__u64 *ctx)
+{
+	struct rcu_tasks *rtp = (void *)first_argument(ctx);
+	char name[16] = {};
+
+	bpf_probe_read_kernel_str(name, sizeof(name), BPF_CORE_READ(rtp, name));
+	return !name[9] ? KD_FL_TASKS : name[10] == 'T' ? KD_FL_TASKS_TRACE : KD_FL_TASKS_RUDE;
+}
+
+SEC("fentry/rcu_tasks_wait_gp")
+int rg_tasks_gp_in(__u64 *ctx)
+{
+	return gp_begin(tasks_flavour(ctx));
+}
+
+SEC("fexit/rcu_tasks_wait_gp")
+int rg_tasks_gp_out(__u64 *ctx)
+{
+	return gp_end(tasks_flavour(ctx));
+}
+
+SEC("fentry/rcu_tasks_rude_wait_gp")
+int rg_rude_gp_in(__u64 *ctx)
+{
+	return gp_begin(KD_FL_TASKS_RUDE);
+}
+
+SEC("fexit/rcu_tasks_rude_wait_gp")
+int rg_rude_gp_out(__u64 *ctx)
+{
+	return gp_end(KD_FL_TASKS_RUDE);
+}
+
+/* --- grace periods of SRCU --- */
+
+/* Since 6.4 a part of srcu_struct of its own. */
+static __always_inline __u64 srcu_gp_seq(__u64 ssp)
+{
+	if (bpf_core_type_exists(struct srcu_usage))
+		return BPF_CORE_READ((struct srcu_struct *)ssp, srcu_sup, srcu_gp_seq);
+	return BPF_CORE_READ((struct srcu_struct___v6_1 *)ssp, srcu_gp_seq);
+}
+
+static __always_inline __u64 srcu_last_gp_end(__u64 ssp)
+{
+	if (bpf_core_type_exists(struct srcu_usage))
+		return BPF_CORE_READ((struct srcu_struct *)ssp, srcu_sup, srcu_last_gp_end);
+	return BPF_CORE_READ((struct srcu_struct___v6_1 *)ssp, srcu_last_gp_end);
+}
+
+static __always_inline __u64 srcu_of_work(__u64 work)
+{
+	if (bpf_core_type_exists(struct srcu_usage)) {
+		struct srcu_usage *sup;
+
+		sup = (void *)(work - bpf_core_field_offset(struct srcu_usage, work.work));
+		return (__u64)BPF_CORE_READ(sup, srcu_ssp);
+	}
+	return work - bpf_core_field_offset(struct srcu_struct___v6_1, work.work);
+}
+
+static __noinline int srcu_finish(__u64 ssp, __u64 when)
+{
+	struct rg_open o = { .when = when, .what = RG_GRACE_PERIOD, .flavour = srcu_flavour(ssp) };
+
+	o.cpu = bpf_get_smp_processor_id();
+	return finish(&o, srcu_last_gp_end(ssp));
+}
+
+/* The domain's lock is held: one at a time for each. */
+SEC("fentry/srcu_gp_start")
+int rg_srcu_gp_in(__u64 *ctx)
+{
+	__u64 ssp = first_argument(ctx), now, was, *when;
+
+	if (!(gp_flavours >> srcu_flavour(ssp) & 1))
+		return 0;
+	when = bpf_map_lookup_elem(&domains, &ssp);
+	now = begin_time();
+	if (!when) {
+		if (bpf_map_update_elem(&domains, &ssp, &now, BPF_ANY) && now != RG_SKIP && measured(now))
+			count(&lost[KD_LOST_TABLE_FULL]);
+		return 0;
+	}
+	was = __sync_lock_test_and_set(when, now);
+	if (was)
+		srcu_finish(ssp, was); /* it ended in the process_srcu() that we are in */
+	return 0;
+}
+
+SEC("fexit/process_srcu")
+int rg_srcu_gp_out(__u64 *ctx)
+{
+	__u64 ssp = srcu_of_work(first_argument(ctx)), was, none = 0, *when;
+
+	if (!(gp_flavours >> srcu_flavour(ssp) & 1))
+		return 0;
+	when = bpf_map_lookup_elem(&domains, &ssp);
+	if (!when) {
+		if (measured(srcu_last_gp_end(ssp)) && !bpf_map_update_elem(&domains, &ssp, &none, BPF_NOEXIST))
+			count(&absent);
+		return 0;
+	}
+	was = *(volatile __u64 *)when;
+	if (!was || (srcu_gp_seq(ssp) & 3))
+		return 0; /* none, or under way */
+	if (__sync_val_compare_and_swap(when, was, 0) == was)
+		srcu_finish(ssp, was);
+	return 0;
+}
+
+/* The domain goes: its address may be another's soon. */
+SEC("fentry/cleanup_srcu_struct")
+int rg_srcu_gone(__u64 *ctx)
+{
+	__u64 ssp = first_argument(ctx);
+
+	bpf_map_delete_elem(&domains, &ssp);
+	return 0;
+}
+
+/* --- run by user space --- */
+
+#define START_AHEAD_NS 1000000 /* so that nothing that is counted can have looked before this was set */
+
+SEC("raw_tp")
+int kd_control(struct kd_run_args *args)
+{
+	*(volatile __u64 *)&since = args->arg[0] == RG_START ? bpf_ktime_get_ns() + START_AHEAD_NS : 0;
+	return 0;
+}
+
+/* --- the tick --- */
+
+static __always_inline void series_describe(struct kd_rec_series *r, __u32 idx, __u64 key)
+{
+	__u64 address = key | 0xffULL << KEY_FLAVOUR_SHIFT;
+
+	r->source = KD_SRC_RCU_GP;
+	if (idx >= nr_slots) {
+		r->measure = KD_M_RCU_GP_DURATION;
+		r->flavour = idx - nr_slots;
+		return;
+	}
+	r->measure = KD_M_RCU_GP_WAIT;
+	r->flavour = key >> KEY_FLAVOUR_SHIFT;
+	if (idx < SLOTS_REST) {
+		r->flavour = idx;
+		r->flags = KD_SERIES_OTHER;
+		return;
+	}
+	if (!(key << 8))
+		return; /* the caller was not found */
+	r->key[0] = address;
+	/* The kernel's own name for it: works whatever kptr_restrict says, modules too. */
+	bpf_snprintf(r->name, sizeof(r->name), "%ps", &address, sizeof(address));
+	if (r->name[0] == '0' && r->name[1] == 'x')
+		r->name[0] = '\0'; /* its module has gone: no name, and no raw address */
+}
+
+static __always_inline __u64 at_least_zero(__u64 n)
+{
+	return (__s64)n > 0 ? n : 0;
+}
+
+/*
+ * An end without a beginning belongs to what began before our programs were there, unless that many
+ * beginnings were kept from us. What is open follows from the rest.
+ */
+static __always_inline int tick_totals(__u64 missed)
+{
+	__u64 total[KD_LOST_COUNT], n_open;
+	int full = 0, i;
+
+	for (i = 0; i < KD_LOST_COUNT; i++)
+		total[i] = *(volatile __u64 *)&lost[i];
+	n_open = begun - done - total[KD_LOST_UNMATCHED_BEGIN] - total[KD_LOST_TABLE_FULL] -
+		 total[KD_LOST_CLOCK];
+	missed += total[KD_LOST_TABLE_FULL];
+	total[KD_LOST_UNMATCHED_END] = absent < missed ? absent : missed;
+	total[KD_LOST_PRE_START] += absent - total[KD_LOST_UNMATCHED_END];
+	total[KD_LOST_RING_FULL] = ring_full;
+	total[KD_LOST_EXTREME] = extremes_lost;
+	for (i = 0; i < KD_LOST_COUNT; i++)
+		if (total[i])
+			full |= send_total(KD_SRC_RCU_GP, KD_REC_LOST, i, total[i]);
+	full |= send_total(KD_SRC_RCU_GP, KD_REC_COUNT, KD_CNT_BEGUN, begun);
+	full |= send_total(KD_SRC_RCU_GP, KD_REC_COUNT, KD_CNT_DONE, done);
+	full |= send_total(KD_SRC_RCU_GP, KD_REC_COUNT, KD_CNT_OPEN, at_least_zero(n_open));
+	for (i = 0; i < RG_BINS; i++)
+		floor_refresh(&bins[i].floor, epoch);
+	return full;
+}
+
+#define CURSOR_WORST (1u << 24)
+#define CURSOR_TOTALS (1u << 25)
+
+/* As every source's: see call_rcu.bpf.c. */
+SEC("raw_tp")
+int kd_tick(struct kd_run_args *args)
+{
+	__u32 cursor = args->arg[0];
+	struct series_walk w = {
+		.interval = args->arg[1],
+		.id_base = KD_SRC_RCU_GP << 24,
+		.deadline = bpf_ktime_get_ns() + TICK_NS,
+	};
+
+	if (epoch == w.interval)
+		epoch = w.interval + 1;
+	if (cursor < CURSOR_WORST) {
+		if (tick_series(&w, cursor)) {
+			ring_full += w.full;
+			return w.stop;
+		}
+		cursor = CURSOR_WORST;
+	}
+	if (cursor < CURSOR_TOTALS) {
+		w.first = cursor - CURSOR_WORST;
+		bpf_loop(RG_BINS - w.first, tick_worst, &w, 0);
+		if (w.full) {
+			ring_full++;
+			return CURSOR_WORST + w.stop;
+		}
+	}
+	return tick_totals(args->arg[2]) ? CURSOR_TOTALS : 0;
+}
