@@ -38,6 +38,7 @@ MAN      := $(wildcard man/*.8)
 
 .DELETE_ON_ERROR:
 .SUFFIXES:
+.SECONDARY:
 .PHONY: all run check check-long install uninstall clean dist deps deps-test help vm vm-shell bench-cost
 
 all: $(B)/kdefer

@@ -669,9 +669,12 @@ static long sum_cpu(__u32 cpu, struct sums **ctx)
 
 	if (!st || !t || !rdp)
 		return 1;
+	/* The kernel's count first: a batch that ends between the two must not look lost. */
+	t->invoked += st->list ? BPF_CORE_READ(rdp, n_cbs_invoked) - st->start_invoked : st->invoked;
+	barrier();
 	for (i = 0; i < KD_LOST_COUNT; i++)
 		t->lost[i] += st->lost[i];
-	front = st->front;
+	front = *(volatile __u64 *)&st->front;
 	t->begun += st->tail + st->spilled;
 	t->open += st->tail - front;
 	t->matched += front - st->dropped - st->moved;
@@ -679,7 +682,6 @@ static long sum_cpu(__u32 cpu, struct sums **ctx)
 	t->sampled += st->sampled_done;
 	t->pre += st->pre;
 	floor_refresh(&st->floor, epoch);
-	t->invoked += st->list ? BPF_CORE_READ(rdp, n_cbs_invoked) - st->start_invoked : st->invoked;
 	return 0;
 }
 

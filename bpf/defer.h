@@ -42,6 +42,8 @@ enum kd_source_id {
 /* Measures of all sources, one number space; names and units: src/catalog.c. */
 enum kd_measure_id {
 	KD_M_CALL_RCU_LATENCY,
+	KD_M_RCU_GP_DURATION,
+	KD_M_RCU_GP_WAIT,
 	KD_M_COUNT,
 };
 

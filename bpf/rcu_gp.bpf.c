@@ -61,14 +61,12 @@ __u64 absent;    /* ends without a beginning */
 __u64 ring_full; /* ticks that were cut short by the ring */
 __u64 lost[KD_LOST_COUNT];
 
-struct rg_bin {
-	__u64 busy;
-	__u64 floor; /* tag | value from which on a sample belongs to the ten worst of this list */
-};
-
-struct rg_bin bins[RG_BINS];
+struct rg_bin bins[RG_LISTS];
 
 extern const void rcu_tasks_trace_srcu_struct __ksym __weak;
+/* Where functions return to first that a kretprobe or the function graph tracer follows. */
+extern const void arch_rethook_trampoline __ksym __weak;
+extern const void return_to_handler __ksym __weak;
 
 static __always_inline void count(__u64 *what)
 {
@@ -88,12 +86,12 @@ static __always_inline bool measured(__u64 when)
  * A list belongs to whoever has made it busy. Each keeps the ten worst of what came to it, so it does
  * not matter which: a sample that is too small for one is not among the ten worst of all.
  */
-static __noinline int add_worst(__u32 slot, __u32 cpu, __u64 took)
+static __noinline int add_worst(__u32 group, __u32 slot, __u32 cpu, __u64 took)
 {
 	__u32 first = bpf_get_smp_processor_id(), i;
 
 	for (i = 0; i < RG_BINS; i++) {
-		__u32 at = (first + i) & (RG_BINS - 1);
+		__u32 at = (group * RG_BINS + ((first + i) & (RG_BINS - 1))) & (RG_LISTS - 1);
 		struct rg_bin *bin = &bins[at];
 
 		if ((__s64)(tagged(epoch, took) - *(volatile __u64 *)&bin->floor) <= 0)
@@ -147,7 +145,7 @@ static __noinline int finish(struct rg_open *o, __u64 end)
 	if (!s)
 		return 0;
 	series_add(s, epoch, took);
-	add_worst(slot, o->cpu, took);
+	add_worst(o->what == RG_GRACE_PERIOD ? o->flavour : KD_FL_COUNT + o->flavour, slot, o->cpu, took);
 	return 0;
 }
 
@@ -213,24 +211,29 @@ static __noinline int end(__u64 key, __u8 what)
 
 /* --- who waits --- */
 
-#define FRAME_WORDS 12
+#define FRAME_WORDS 8
+#define KERNEL_TEXT 0xffffffff80000000ULL
 
 /*
- * The caller's return address is on the stack, next to that into the function that was entered, which
- * is where the trampoline goes back to; and that is a few words above our arguments. A look there
- * costs a tenth of a stack trace and, unlike it, no buffer that a task that preempts us may fill anew.
+ * The caller's return address is on the stack, a few words above our arguments: those, the place for
+ * the function's result (the other end is hooked too), a frame pointer, then the way back into the
+ * function that was entered, and behind it that to the caller. Since 6.19 the function may jump to
+ * the trampoline, and the way back into it is left out. A look there costs a tenth of a stack trace
+ * and needs no buffer that a task that preempts us may fill anew.
  */
 static __noinline __u64 caller_of(__u64 *ctx)
 {
-	__u64 words[FRAME_WORDS] = {}, entry = bpf_get_func_ip(ctx);
-	int i;
+	__u64 words[FRAME_WORDS] = {}, entry = bpf_get_func_ip(ctx), found;
+	__u32 at = bpf_get_func_arg_cnt(ctx) + 2;
 
-	if (bpf_probe_read_kernel(words, sizeof(words), ctx))
+	if (at >= FRAME_WORDS - 1 || bpf_probe_read_kernel(words, sizeof(words), ctx))
 		return 0;
-	for (i = 0; i < FRAME_WORDS - 1; i++)
-		if (words[i] - entry < 32)
-			return words[i + 1] - 1; /* within the call, which may end its function */
-	return 0;
+	found = words[at & (FRAME_WORDS - 1)];
+	if (found - entry < 32)
+		found = words[(at + 1) & (FRAME_WORDS - 1)];
+	if (found == (__u64)&arch_rethook_trampoline || found == (__u64)&return_to_handler)
+		return 0; /* another tracer hides the caller */
+	return found >= KERNEL_TEXT ? found - 1 : 0; /* within the call, which may end its function */
 }
 
 static __always_inline int wait_begin(__u64 *ctx, __u8 what, __u8 flavour)
@@ -533,7 +536,7 @@ static __always_inline int tick_totals(__u64 missed)
 	full |= send_total(KD_SRC_RCU_GP, KD_REC_COUNT, KD_CNT_BEGUN, begun);
 	full |= send_total(KD_SRC_RCU_GP, KD_REC_COUNT, KD_CNT_DONE, done);
 	full |= send_total(KD_SRC_RCU_GP, KD_REC_COUNT, KD_CNT_OPEN, at_least_zero(n_open));
-	for (i = 0; i < RG_BINS; i++)
+	for (i = 0; i < RG_LISTS; i++)
 		floor_refresh(&bins[i].floor, epoch);
 	return full;
 }
@@ -563,7 +566,7 @@ int kd_tick(struct kd_run_args *args)
 	}
 	if (cursor < CURSOR_TOTALS) {
 		w.first = cursor - CURSOR_WORST;
-		bpf_loop(RG_BINS - w.first, tick_worst, &w, 0);
+		bpf_loop(RG_LISTS - w.first, tick_worst, &w, 0);
 		if (w.full) {
 			ring_full++;
 			return CURSOR_WORST + w.stop;

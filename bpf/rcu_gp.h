@@ -6,8 +6,17 @@
 #ifndef KDEFER_RCU_GP_H
 #define KDEFER_RCU_GP_H
 
-/* Lists of worst samples: not one a CPU, for our programs can be preempted; each takes one that is free. */
-#define RG_BINS 8
+/*
+ * Lists of worst samples for each flavour of each measure. Not one a CPU, for our programs can be
+ * preempted: each takes one that is free.
+ */
+#define RG_BINS 4
+#define RG_LISTS (2 * KD_FL_COUNT * RG_BINS)
+
+struct rg_bin {
+	__u64 busy;
+	__u64 floor; /* tag | value from which on a sample belongs to the ten worst of this list */
+};
 
 /* Something that began: a call that waits, or a grace period. */
 struct rg_open {

@@ -18,7 +18,7 @@
 #define TAG_SHIFT 52
 #define VALUE_MASK ((1ULL << TAG_SHIFT) - 1) /* 52 days of nanoseconds */
 
-#define SERIES_PROBES 8
+#define SERIES_PROBES 16 /* more than SLOTS_REST, which are passed over */
 #define SERIES_ROOM 512 /* KD_HIST_BUCKETS, rounded up so that a mask bounds the index */
 #define SLOTS_MOST 512
 #define SLOTS_REST 8 /* the first slots have no key: what finds no room, by whatever the source likes */
@@ -59,12 +59,12 @@ static __noinline __u32 slot_claim(__u64 key, __u32 at)
 	__u32 i;
 
 	for (i = 0; i < SERIES_PROBES; i++) {
-		__u32 idx = (at + i) & (SLOTS_MOST - 1);
+		__u32 idx = (at + i) & (nr_slots - 1) & (SLOTS_MOST - 1);
 		__u64 seen = *(volatile __u64 *)&slot_key[idx];
 
 		if (seen == key)
 			return idx;
-		if (seen || idx < SLOTS_REST || idx >= nr_slots)
+		if (seen || idx < SLOTS_REST)
 			continue;
 		seen = __sync_val_compare_and_swap(&slot_key[idx], 0, key);
 		if (!seen || seen == key)

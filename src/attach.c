@@ -25,6 +25,7 @@ struct attach {
 	pid_t pid;
 	int sock;
 	size_t attached; /* links that the process holds, as far as it has said */
+	bool stuck;      /* a job was not answered in time */
 };
 
 /* The word that no more is to be attached; else the number of a job to detach. */
@@ -205,7 +206,8 @@ static void collect(struct attach *a, struct attach_job *jobs, size_t n, uint64_
 		jobs[answer.job].err = answer.err ? answer.err : fd < 0 ? -EBADF : 0;
 		a->attached += fd >= 0;
 	}
-	if (done < n)
+	a->stuck = done < n;
+	if (a->stuck)
 		attach_drop(a, ENOUGH); /* heard when the kernel lets it go */
 	for (size_t i = 0; stopped && stopped() && i < n; i++)
 		if (jobs[i].err == -ETIME)
@@ -256,8 +258,9 @@ int attach_all(struct attach **out, struct attach_job *jobs, size_t n, uint64_t 
 }
 
 /* What it says until it ends: one link less each time. 0, or -ETIME. */
-static int see_it_end(struct attach *a, uint64_t end, uint64_t slow_at, void (*slow)(size_t left))
+static int see_it_end(struct attach *a, uint64_t timeout_ns, void (*slow)(size_t left))
 {
+	uint64_t slow_at = clock_mono_ns() + SLOW_NS, end = clock_mono_ns() + timeout_ns;
 	struct answer answer;
 	int fd;
 
@@ -277,6 +280,7 @@ static int see_it_end(struct attach *a, uint64_t end, uint64_t slow_at, void (*s
 		if (fd >= 0)
 			close(fd); /* attached just as we had given up */
 		a->attached -= a->attached > 0;
+		end = clock_mono_ns() + timeout_ns;
 	}
 }
 
@@ -293,16 +297,17 @@ static int reap(pid_t pid, uint64_t end)
 
 int attach_end(struct attach *a, uint64_t timeout_ns, void (*slow)(size_t left))
 {
-	uint64_t begin = clock_mono_ns();
 	int err;
 
 	if (!a)
 		return 0;
 	shutdown(a->sock, SHUT_WR);
-	err = see_it_end(a, begin + timeout_ns, begin + SLOW_NS, slow);
+	if (a->stuck)
+		timeout_ns = 0;
+	err = see_it_end(a, timeout_ns, slow);
 	close(a->sock);
 	if (!err)
-		err = reap(a->pid, begin + timeout_ns);
+		err = reap(a->pid, clock_mono_ns() + timeout_ns);
 	free(a);
 	return err;
 }

@@ -35,8 +35,9 @@ void attach_drop(struct attach *a, size_t job);
 
 /*
  * Detaches all that is left, after the caller closed every link_fd; slow(left) is called once after a
- * second (may be NULL). Waits at most timeout_ns. Frees a (NULL is fine). 0, or -ETIME: the process
- * is still at it, and will end when the kernel lets it.
+ * second (may be NULL). Waits until none went away for timeout_ns, and not at all for a process that
+ * is stuck attaching. Frees a (NULL is fine). 0, or -ETIME: it is still at it, and will end when the
+ * kernel lets it.
  */
 int attach_end(struct attach *a, uint64_t timeout_ns, void (*slow)(size_t left));
 

@@ -7,7 +7,7 @@
 
 struct bpf_object;
 
-/* libbpf's own messages: kept, shown with -v, never on their own on standard error. Call once. */
+/* libbpf's own messages are kept for the reason of a failure, and never shown on their own. Call once. */
 void bpf_util_quiet(void);
 
 /* Loads; keeps what libbpf and the verifier said last, for bpf_util_load_error(). 0 or negative errno. */

@@ -30,6 +30,28 @@ static const struct measure_info measures[] = {
 		.begins = "handed over",
 		.ends = "taken off to be run",
 	},
+	[KD_M_RCU_GP_DURATION] = {
+		.id = KD_M_RCU_GP_DURATION,
+		.source = KD_SRC_RCU_GP,
+		.name = "duration",
+		.unit = UNIT_NS,
+		.meaning = 1,
+		.main_key = "",
+		.what = "how long grace periods last",
+		.begins = "started",
+		.ends = "ended",
+	},
+	[KD_M_RCU_GP_WAIT] = {
+		.id = KD_M_RCU_GP_WAIT,
+		.source = KD_SRC_RCU_GP,
+		.name = "wait",
+		.unit = UNIT_NS,
+		.meaning = 1,
+		.main_key = "caller",
+		.what = "how long callers of synchronize_rcu(), rcu_barrier() and their kin sleep",
+		.begins = "called",
+		.ends = "returned",
+	},
 };
 COVERS(measures, KD_M_COUNT);
 

@@ -19,7 +19,7 @@ struct measure_info {
 	const char *name;     /* "latency" */
 	enum unit unit;
 	uint32_t meaning;     /* raised when the definition changes */
-	const char *main_key; /* "func": what KD_DIM_MAIN series are told apart by */
+	const char *main_key; /* "func": what KD_DIM_MAIN series are told apart by; "": there is one only */
 	const char *what;     /* one line for help and man page */
 	const char *begins;   /* "handed over" */
 	const char *ends;     /* "taken off to be run" */

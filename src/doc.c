@@ -181,7 +181,7 @@ void doc_plan(struct json *j, const struct model *m, const struct scope *sc)
 
 	json_kopen(j, "plan", '[');
 	for (i = 0; i < m->nplan; i++)
-		if (scope_has_measure(sc, m->plan[i].measure))
+		if (scope_has(sc, m->plan[i].measure, m->plan[i].flavour))
 			put_plan_row(j, &m->plan[i]);
 	json_close(j);
 }

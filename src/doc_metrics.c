@@ -31,9 +31,11 @@ static void put_keys(struct json *j, const struct keys *k, enum key_name of, boo
 		json_kbool(j, key_text(KEY_LAZY), k->lazy);
 	if (has_key(k, KEY_FUNC))
 		json_kstr(j, key_text(KEY_FUNC), k->func);
+	if (has_key(k, KEY_CALLER))
+		json_kstr(j, key_text(KEY_CALLER), k->caller);
 	if (has_key(k, KEY_MODULE))
 		json_kstr(j, key_text(KEY_MODULE), k->module);
-	if (has_key(k, KEY_FUNC) && raw_addresses && k->address)
+	if ((has_key(k, KEY_FUNC) || has_key(k, KEY_CALLER)) && raw_addresses && k->address)
 		put_address(j, k->address);
 	if (has_key(k, KEY_CPU))
 		json_ku64(j, key_text(KEY_CPU), k->cpu);
@@ -71,7 +73,9 @@ static void put_buckets(struct json *j, const struct hist *h)
 	doc_flow_close(j, pretty);
 }
 
-static void put_worst(struct json *j, const struct model *m, const struct worst *w)
+/* With what the measure's series are told apart by, if by anything. */
+static void put_worst(struct json *j, const struct model *m, const char *main_key,
+		      const struct worst *w)
 {
 	const struct series *s = model_series(m, w->series);
 	bool pretty = doc_flow_open(j, '{');
@@ -80,19 +84,21 @@ static void put_worst(struct json *j, const struct model *m, const struct worst 
 	json_ku64(j, "monotonic_ns", w->mono_ns);
 	json_ku64(j, "value", w->value);
 	json_ku64(j, "cpu", w->cpu);
-	json_kstr(j, "func", s ? s->func : NULL);
+	if (*main_key)
+		json_kstr(j, main_key, s ? s->func : NULL);
 	if (s && s->module)
 		json_kstr(j, "module", s->module);
 	doc_flow_close(j, pretty);
 }
 
-static void put_worst_list(struct json *j, const struct model *m, const struct worst_list *list)
+static void put_worst_list(struct json *j, const struct model *m, const char *main_key,
+			   const struct worst_list *list)
 {
 	int i;
 
 	json_kopen(j, "worst", '[');
 	for (i = 0; i < list->n; i++)
-		put_worst(j, m, &list->w[i]);
+		put_worst(j, m, main_key, &list->w[i]);
 	json_close(j);
 }
 
@@ -125,7 +131,7 @@ static void put_metric(struct json *j, const struct model *m, const struct scope
 	json_kbool(j, "exact", is_exact(m, sc, x));
 	put_buckets(j, &x->hist);
 	if (x->worst)
-		put_worst_list(j, m, x->worst);
+		put_worst_list(j, m, info ? info->main_key : "", x->worst);
 	json_close(j);
 }
 

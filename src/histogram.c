@@ -120,3 +120,20 @@ void hist_fold(const struct hist *h, uint64_t rows[HIST_POW2_ROWS])
 		rows[low ? 63 - __builtin_clzll(low) : 0] += h->bucket[i];
 	}
 }
+
+void hist_mend(struct hist *h)
+{
+	bool none = h->min > h->max;
+	unsigned int first = 0, last = KD_HIST_BUCKETS - 1;
+
+	while (first < KD_HIST_BUCKETS && !h->bucket[first])
+		first++;
+	if (first == KD_HIST_BUCKETS)
+		return; /* no counts to hold them against */
+	while (!h->bucket[last])
+		last--;
+	if (none || h->min >= hist_high(first))
+		h->min = hist_low(first);
+	if (none || h->max < hist_low(last))
+		h->max = last == KD_HIST_BUCKETS - 1 ? UINT64_MAX : hist_high(last) - 1;
+}

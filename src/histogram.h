@@ -36,6 +36,12 @@ uint64_t hist_high(unsigned int bucket); /* exclusive; UINT64_MAX (inclusive) fo
  */
 int hist_quantile(const struct hist *h, double q, uint64_t *value);
 
+/*
+ * Extremes can be lost, late, or given up by the kernel (KD_LOST_EXTREME), while the counts stay true:
+ * where the counts say otherwise, the edge of the outermost bucket takes the place of the extreme.
+ */
+void hist_mend(struct hist *h);
+
 /* Folded to powers of two, for text: rows[i] counts values in [2^i, 2^(i+1)), rows[0] 0 and 1. */
 #define HIST_POW2_ROWS 64
 void hist_fold(const struct hist *h, uint64_t rows[HIST_POW2_ROWS]);

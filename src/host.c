@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* host.c - facts about this host and this run, as KD_REC_HOST records. */
+#include <cpuid.h>
 #include <elf.h>
 #include <errno.h>
 #include <glob.h>
@@ -86,6 +87,20 @@ static int fact_numa(struct stream *s)
 	return err;
 }
 
+/* Who runs below us, by the name it gives itself ("KVMKVMKVM", "Microsoft Hv", "TCGTCGTCGTCG"). */
+static bool hypervisor(char *buf, size_t size)
+{
+	unsigned int eax, words[3], ecx;
+
+	if (!file_line("/sys/hypervisor/type", buf, size))
+		return true;
+	if (!__get_cpuid(1, &eax, &words[0], &ecx, &words[1]) || !(ecx >> 31 & 1))
+		return false;
+	__cpuid(0x40000000, eax, words[0], words[1], words[2]);
+	snprintf(buf, size, "%.12s", (const char *)words);
+	return *buf;
+}
+
 static int fact_cpu(struct stream *s)
 {
 	char line[256];
@@ -93,7 +108,7 @@ static int fact_cpu(struct stream *s)
 
 	if (!file_field("/proc/cpuinfo", "model name", line, sizeof(line)))
 		err = host_fact(s, "cpu_model", line);
-	if (!err && !file_line("/sys/hypervisor/type", line, sizeof(line)))
+	if (!err && hypervisor(line, sizeof(line)))
 		err = host_fact(s, "hypervisor", line);
 	return err;
 }

@@ -24,6 +24,13 @@ void kernel_forget_types(struct kernel *k)
 	k->btf = NULL;
 }
 
+int kernel_recall_types(struct kernel *k)
+{
+	if (!k->btf)
+		k->btf = btf__load_vmlinux_btf();
+	return k->btf ? 0 : -ENOENT;
+}
+
 bool kernel_has_cap(const struct kernel *k, unsigned int cap)
 {
 	bool stands_for = cap == KERNEL_CAP_BPF || cap == KERNEL_CAP_PERFMON;

@@ -40,6 +40,8 @@ struct kernel {
 	unsigned int hz;              /* 0 unknown */
 	unsigned int first_fqs_jiffies; /* rcutree.jiffies_till_first_fqs; 0 unknown */
 	int kptr_restrict;            /* -1 unknown */
+	bool user_namespace;          /* not the host's: capabilities held here do not count for BPF */
+	char lsm[128];                /* security modules at work, "" unknown */
 	char preempt[16];             /* "none", "voluntary", "full", "lazy", "rt", "" unknown */
 	int possible_cpus, online_cpus;
 };
@@ -59,6 +61,7 @@ int kernel_probe(struct kernel *k, kernel_wanted wanted, bool thorough);
 void kernel_free(struct kernel *k);
 /* Lets go of the BTF (megabytes) once all questions about types are answered. */
 void kernel_forget_types(struct kernel *k);
+int kernel_recall_types(struct kernel *k); /* reads it again if it was let go. 0 or a negative errno */
 
 bool kernel_has_cap(const struct kernel *k, unsigned int cap); /* CAP_SYS_ADMIN stands for BPF and PERFMON */
 bool kernel_has_func(const struct kernel *k, const char *name);  /* BTF FUNC */

@@ -130,6 +130,17 @@ static void read_cpus(struct kernel *k)
 	}
 }
 
+/* The host's own maps all ids onto themselves. */
+static bool in_user_namespace(void)
+{
+	char line[128];
+	unsigned long long inside, outside, count;
+
+	return !file_line("/proc/self/uid_map", line, sizeof(line)) &&
+	       sscanf(line, "%llu %llu %llu", &inside, &outside, &count) == 3 &&
+	       (inside || outside || count != 4294967295ULL);
+}
+
 static void read_settings(struct kernel *k)
 {
 	uint64_t v;
@@ -139,6 +150,9 @@ static void read_settings(struct kernel *k)
 		k->first_fqs_jiffies = (unsigned int)v;
 	k->kptr_restrict = file_u64("/proc/sys/kernel/kptr_restrict", &v) ? -1 : (int)v;
 	k->ftrace_enabled = file_u64("/proc/sys/kernel/ftrace_enabled", &v) ? UNKNOWN : v ? YES : NO;
+	k->user_namespace = in_user_namespace();
+	if (file_line("/sys/kernel/security/lsm", k->lsm, sizeof(k->lsm)))
+		k->lsm[0] = '\0';
 	read_cpus(k);
 	read_lockdown(k);
 	read_preempt(k);

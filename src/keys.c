@@ -12,7 +12,8 @@
 
 static const char *const key_texts[] = {
 	[KEY_FLAVOUR] = "flavour", [KEY_LAZY] = "lazy", [KEY_FUNC] = "func",
-	[KEY_MODULE] = "module",   [KEY_CPU] = "cpu",	[KEY_OTHER] = "other",
+	[KEY_MODULE] = "module",   [KEY_CPU] = "cpu",	[KEY_CALLER] = "caller",
+	[KEY_OTHER] = "other",
 };
 _Static_assert(sizeof(key_texts) / sizeof(key_texts[0]) == KEY_COUNT, "each key has its text");
 
@@ -34,6 +35,22 @@ int key_by_name(const char *name, enum key_name *key)
 	return -ENOENT;
 }
 
+/*
+ * Only callbacks can be lazy, and only what is counted by function is counted by CPU. Of a measure
+ * that the catalog does not know, nothing can be said.
+ */
+unsigned int key_of_measure(unsigned int measure)
+{
+	const struct measure_info *info = measure_info(measure);
+	enum key_name main_key;
+
+	if (!info || key_by_name(info->main_key, &main_key))
+		return 1u << KEY_FLAVOUR;
+	if (main_key == KEY_FUNC)
+		return 1u << KEY_FLAVOUR | 1u << KEY_FUNC | 1u << KEY_MODULE | 1u << KEY_LAZY | 1u << KEY_CPU;
+	return 1u << KEY_FLAVOUR | 1u << KEY_MODULE | 1u << main_key;
+}
+
 const char *key_func(const struct series *s)
 {
 	return s->func ? s->func : NO_NAME;
@@ -48,6 +65,7 @@ const char *key_module(const struct series *s)
 
 const char *key_value(const struct series *s, enum key_name key, char *buf, size_t size)
 {
+	bool has = key_of_measure(s->measure) >> key & 1;
 	bool other = s->flags & KD_SERIES_OTHER;
 
 	switch (key) {
@@ -58,9 +76,10 @@ const char *key_value(const struct series *s, enum key_name key, char *buf, size
 			return "true";
 		return s->flags & KD_SERIES_EAGER ? "false" : NULL;
 	case KEY_FUNC:
-		return s->dim == KD_DIM_MAIN && !other ? key_func(s) : NULL;
+	case KEY_CALLER:
+		return has && s->dim == KD_DIM_MAIN && !other ? key_func(s) : NULL;
 	case KEY_MODULE:
-		return s->dim == KD_DIM_MAIN && !other ? key_module(s) : NULL;
+		return has && s->dim == KD_DIM_MAIN && !other ? key_module(s) : NULL;
 	case KEY_CPU:
 		if (s->dim != KD_DIM_CPU || other)
 			return NULL;

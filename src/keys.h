@@ -8,6 +8,9 @@
 const char *key_func(const struct series *s);	/* "?" where the symbol was not to be had */
 const char *key_module(const struct series *s); /* "vmlinux" for the core kernel */
 
+/* The keys that series of a measure can have, as bits. */
+unsigned int key_of_measure(unsigned int measure);
+
 /* A key's value as filters see it, in buf if need be; NULL where the series has no such key. */
 const char *key_value(const struct series *s, enum key_name key, char *buf, size_t size);
 

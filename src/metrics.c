@@ -13,7 +13,7 @@
 #define BIT(key) (1u << (key))
 
 /* Breakdowns in the order in which they are put out. */
-static const enum key_name breakdowns[] = { KEY_FUNC, KEY_MODULE, KEY_CPU, KEY_LAZY };
+static const enum key_name breakdowns[] = { KEY_FUNC, KEY_CALLER, KEY_MODULE, KEY_CPU, KEY_LAZY };
 
 /* One question on its way to the answer. */
 struct job {
@@ -65,6 +65,18 @@ static bool filters_cut(const struct job *j, enum kd_dim dim)
 	unsigned int keys = j->filtered & ~BIT(KEY_FLAVOUR);
 
 	return dim == KD_DIM_CPU ? !(keys & ~BIT(KEY_CPU)) : !(keys & BIT(KEY_CPU));
+}
+
+static bool is_hidden(const struct job *j, unsigned int measure, unsigned int flavour)
+{
+	return j->q->hidden && measure < KD_M_COUNT && flavour < 32 &&
+	       (j->q->hidden[measure] >> flavour & 1);
+}
+
+/* What a filter cannot cut has no part in the answer. */
+static bool measure_cut(const struct job *j, unsigned int measure)
+{
+	return !(j->filtered & ~key_of_measure(measure));
 }
 
 /* For totals of flavours that have no series (yet), so that a filter has nothing else to go by. */
@@ -135,7 +147,7 @@ static struct metric *find_total(struct job *j, uint8_t source, uint8_t measure,
 
 static void add_total(struct job *j, uint8_t source, uint8_t measure, uint8_t flavour)
 {
-	if (flavour_passes(j, flavour) && !find_total(j, source, measure, flavour))
+	if (!is_hidden(j, measure, flavour) && measure_cut(j, measure) && flavour_passes(j, flavour) && !find_total(j, source, measure, flavour))
 		set_flavour(add_metric(j, source, measure), flavour);
 }
 
@@ -230,7 +242,9 @@ static int by_count(const void *pa, const void *pb, void *ctx)
 
 static bool enters(const struct job *j, const struct series *s, enum kd_dim dim)
 {
-	if (!s->declared || !s->hists || s->dim != dim)
+	if (is_hidden(j, s->measure, s->flavour))
+		return false;
+	if (!s->declared || !s->hists || s->dim != dim || !(key_of_measure(s->measure) >> j->by & 1))
 		return false;
 	if (j->by == KEY_LAZY && !(s->flags & (KD_SERIES_LAZY | KD_SERIES_EAGER)))
 		return false;
@@ -287,7 +301,10 @@ static void set_keys(struct metric *x, const struct series *s, enum key_name by)
 		x->keys.module = key_module(s);
 		break;
 	default:
-		x->keys.func = key_func(s);
+		if (by == KEY_CALLER)
+			x->keys.caller = key_func(s);
+		else
+			x->keys.func = key_func(s);
 		x->keys.address = s->key[0];
 		x->keys.module = s->module;
 		if (s->module)
@@ -408,6 +425,8 @@ int model_metrics(const struct model *m, const struct query *q, struct metric **
 		free(j.out);
 		return err;
 	}
+	for (i = 0; i < j.n; i++)
+		hist_mend(&j.out[i].hist);
 	*out = j.out;
 	*n = j.n;
 	return 0;

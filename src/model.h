@@ -136,17 +136,17 @@ const struct series *model_series(const struct model *m, uint32_t id);
 
 /* --- questions that views ask --- */
 
-enum key_name { KEY_FLAVOUR, KEY_LAZY, KEY_FUNC, KEY_MODULE, KEY_CPU, KEY_OTHER, KEY_COUNT };
+enum key_name { KEY_FLAVOUR, KEY_LAZY, KEY_FUNC, KEY_MODULE, KEY_CPU, KEY_CALLER, KEY_OTHER, KEY_COUNT };
 const char *key_text(enum key_name key); /* "flavour", "func" ... */
 int key_by_name(const char *name, enum key_name *key);
 
 /* A set of keys: has says which, values hold while the model does not change. */
 struct keys {
 	unsigned int has; /* bits of enum key_name */
-	const char *flavour, *func, *module;
+	const char *flavour, *func, *caller, *module;
 	bool lazy;
 	uint32_t cpu;
-	uint64_t address; /* of func, for --raw-addresses */
+	uint64_t address; /* of func or caller, for --raw-addresses */
 	uint64_t others;  /* KEY_OTHER: keys folded into it by --top, 0 = unknown many */
 };
 
@@ -168,6 +168,7 @@ struct query {
 	size_t top;	 /* keys per measure and breakdown, rest folded to "other"; 0 = all */
 	const struct filter *filters;
 	size_t nfilters;
+	const uint32_t *hidden; /* by measure: bits of flavours to leave out; NULL: none */
 };
 
 /*

@@ -87,47 +87,87 @@ static int check_btf(const struct kernel *k, struct plan_entry *e)
 		      strerror(k->btf_err ? -k->btf_err : ENOENT));
 }
 
+/*
+ * The kernel refused `what` although the capabilities are held: whose no is it? Lockdown and user
+ * namespaces are seen; otherwise it is a policy that does not show itself.
+ */
+static int refuse_policy(const struct kernel *k, struct plan_entry *e, const char *what, int err)
+{
+	if (k->user_namespace)
+		return refuse(e, "run it outside of this container",
+			      "the kernel refuses %s: capabilities of a user namespace do not count", what);
+	if (k->lockdown_confidentiality == YES)
+		return refuse(e, "boot without lockdown=confidentiality",
+			      "kernel lockdown (confidentiality) refuses %s", what);
+	return refuse(e, "allow them in that policy",
+		      "the kernel refuses %s (%s) although CAP_BPF and CAP_PERFMON are held: a security "
+		      "module or policy says no%s%.60s%s", what, strerror(err), *k->lsm ? " (at work: " : "",
+		      k->lsm, *k->lsm ? ")" : "");
+}
+
+/* Every program of ours reads kernel memory. */
+static int check_read(const struct kernel *k, struct plan_entry *e)
+{
+	static const char what[] = "programs that read kernel memory";
+
+	if (k->read_kernel != NO)
+		return 0;
+	/* A forbidden helper looks like one that is not there. */
+	if (k->read_kernel_err == EPERM || k->read_kernel_err == EACCES || k->lockdown_confidentiality == YES)
+		return refuse_policy(k, e, what, k->read_kernel_err);
+	return refuse(e, "a kernel built with CONFIG_BPF_EVENTS=y", "the kernel refuses %s (%s)", what,
+		      strerror(k->read_kernel_err));
+}
+
+static void overdue_text(const struct kernel *k, char *buf, size_t size)
+{
+	snprintf(buf, size, "a Tasks RCU grace period has been held up for %llu.%llu s, by a task that does not "
+		 "leave the kernel", (unsigned long long)(k->tasks_gp_ns / 1000000000),
+		 (unsigned long long)(k->tasks_gp_ns / 100000000 % 10));
+}
+
+#define OVERDUE_FIX "end the task that loops in the kernel, then try again"
+
 /* Function hooks as such: EPERM although the capabilities are held is somebody else's no. */
 static int check_fentry(const struct kernel *k, struct plan_entry *e)
 {
+	char text[PLAN_TEXT];
+
 	if (k->ftrace_enabled == NO)
-		return refuse(e, "sysctl kernel.ftrace_enabled=1", "function tracing is switched off here");
-	if (k->fentry != NO)
+		return refuse(e, "sysctl kernel.ftrace_enabled=1",
+			      "function tracing is switched off here (kernel.ftrace_enabled=0)");
+	if (k->fentry == NO && (k->fentry_err == EPERM || k->fentry_err == EACCES))
+		return refuse_policy(k, e, "fentry programs", k->fentry_err);
+	if (k->fentry == NO)
+		return refuse(e, "a kernel built with CONFIG_FUNCTION_TRACER=y and "
+			      "DYNAMIC_FTRACE_WITH_DIRECT_CALLS=y", "the kernel refuses fentry programs (%s%s%s)",
+			      strerror(k->fentry_err), *k->fentry_log ? ": " : "", k->fentry_log);
+	if (!k->tasks_gp_overdue)
 		return 0;
-	if (k->fentry_err == EPERM || k->fentry_err == EACCES) {
-		if (k->lockdown_confidentiality == YES)
-			return refuse(e, "boot without lockdown=confidentiality",
-				      "kernel lockdown (confidentiality) refuses function hooks");
-		return refuse(e, "allow fentry programs in that policy",
-			      "the kernel refuses fentry programs (%s) although CAP_BPF and CAP_PERFMON are "
-			      "held: a security module or policy says no",
-			      strerror(k->fentry_err));
-	}
-	return refuse(e, "a kernel built with CONFIG_FUNCTION_TRACER=y and DYNAMIC_FTRACE_WITH_DIRECT_CALLS=y",
-		      "the kernel refuses fentry programs (%s%s%s)", strerror(k->fentry_err),
-		      *k->fentry_log ? ": " : "", k->fentry_log);
+	overdue_text(k, text, sizeof(text));
+	return refuse(e, OVERDUE_FIX, "%.200s: hooking would wait for it", text);
 }
 
 static int check_function(const struct kernel *k, struct plan_entry *e, const char *name)
 {
-	const char *why = plan_forbidden(name);
+	const char *why = plan_forbidden(name), *suffixed = kernel_suffixed(k, name);
 
 	if (why)
 		return refuse(e, NULL, "%s is never hooked: %s", name, why);
 	if (!kernel_has_func(k, name)) {
-		const char *suffixed = kernel_suffixed(k, name);
-
 		if (suffixed)
 			return refuse(e, NULL, "%s was changed by the compiler (%s)", name, suffixed);
 		if (kernel_has_text(k, name) == YES)
 			return refuse(e, NULL, "%s is not in the kernel's BTF", name);
 		return refuse(e, NULL, "this kernel has no function %s (absent, or inlined)", name);
 	}
+	if (kernel_has_text(k, name) == NO && suffixed)
+		return refuse(e, NULL, "%s was changed by the compiler (%s)", name, suffixed);
 	if (kernel_has_text(k, name) == NO)
 		return refuse(e, NULL, "%s is in BTF but has no symbol (inlined or renamed by the compiler)",
 			      name);
 	if (kernel_traceable(k, name) == NO)
-		return refuse(e, NULL, "%s cannot be traced (notrace, or livepatched)", name);
+		return refuse(e, NULL, "%s cannot be traced (notrace)", name);
 	return 0;
 }
 
@@ -190,6 +230,8 @@ static int check_way(const struct kernel *k, struct plan_entry *e, const struct 
 
 	if (!err)
 		err = check_btf(k, e);
+	if (!err)
+		err = check_read(k, e);
 	if (!err && way->backend == BACKEND_FENTRY)
 		err = check_fentry(k, e);
 	if (!err)
@@ -235,6 +277,8 @@ int plan_resolve(struct plan *p, const struct kernel *k, const struct plan_reque
 		if (!(want->sources >> m->source & 1) || !(want->measures >> m->measure & 1))
 			continue;
 		if (m->flavour != KD_FL_NONE && !(want->flavours >> m->flavour & 1))
+			continue;
+		if (want->hidden[m->measure] >> m->flavour & 1)
 			continue;
 		p->entry[p->n].measure = m;
 		resolve(&p->entry[p->n++], k, want);
@@ -306,13 +350,73 @@ void plan_attached(struct plan *p, const char *program, int err, const char *rea
 	}
 }
 
+/* EBUSY has several causes, which the kernel does not tell apart. */
+static const char *busy_reason(const struct kernel *k, const char *target)
+{
+	if (kernel_traceable(k, target) == NO)
+		return "it cannot be traced (notrace)";
+	if (kernel_livepatched(target))
+		return "it is livepatched";
+	return "it cannot be traced (notrace), or another tracer holds it";
+}
+
+static const char *attach_reason(const struct kernel *k, const char *target, int err)
+{
+	switch (-err) {
+	case EBUSY:
+		return busy_reason(k, target);
+	case E2BIG:
+		return "too many programs are attached to it already (the kernel takes 38)";
+	case EPERM:
+	case EACCES:
+		return "a security module or policy refused the attach";
+	case ENOENT:
+		return "its address cannot be found";
+	case ENODEV:
+		return "function tracing is off (the kernel switched it off after a fault of its own)";
+	case EINTR:
+		return "stopped";
+	case 524: /* the kernel's own ENOTSUPP */
+		return "the kernel cannot hook a function of this shape";
+	}
+	return strerror(-err);
+}
+
+void plan_attach_reason(const struct kernel *k, const char *target, int err, char reason[PLAN_TEXT],
+			char fix[PLAN_TEXT])
+{
+	reason[0] = fix[0] = '\0';
+	if (err == -ETIME && k->tasks_gp == YES) {
+		overdue_text(k, reason, PLAN_TEXT);
+		snprintf(fix, PLAN_TEXT, "%s", OVERDUE_FIX);
+	} else if (err == -ETIME) {
+		snprintf(reason, PLAN_TEXT, "not attached in time: the kernel is very busy, or held up");
+		snprintf(fix, PLAN_TEXT, "a longer --attach-timeout");
+	} else if (err) {
+		snprintf(reason, PLAN_TEXT, "%s", attach_reason(k, target, err));
+		if (err == -E2BIG)
+			snprintf(fix, PLAN_TEXT, "end other tools that hook it (bpftool link shows them)");
+	}
+}
+
+/* Both ends of a function are hooks of their own, but one name. */
+static bool is_named(const struct plan_entry *e, int hook)
+{
+	const struct plan_hook *hooks = e->way->hooks;
+
+	for (int i = 0; i < hook; i++)
+		if ((e->hooks >> i & 1) && !strcmp(hooks[i].target, hooks[hook].target))
+			return true;
+	return false;
+}
+
 void plan_hooks(const struct plan_entry *e, char *buf, size_t size)
 {
 	size_t used = 0;
 
 	buf[0] = '\0';
 	for (int i = 0; e->way && e->way->hooks[i].program && used < size; i++)
-		if (e->hooks >> i & 1)
+		if ((e->hooks >> i & 1) && !is_named(e, i))
 			used += (size_t)snprintf(buf + used, size - used, "%s%s", used ? " " : "",
 						 e->way->hooks[i].target);
 }
@@ -374,11 +478,29 @@ static void try_first_hook(struct kernel *k)
 			}
 }
 
+static bool may_load(const struct kernel *k)
+{
+	return kernel_has_cap(k, KERNEL_CAP_BPF) && kernel_has_cap(k, KERNEL_CAP_PERFMON);
+}
+
+int plan_probe_names(struct kernel *k, bool (*wanted)(const char *name, size_t len), bool thorough)
+{
+	int err = kernel_probe(k, wanted, thorough);
+
+	if (err || !may_load(k))
+		return err;
+	kernel_try_read(k);
+	try_first_hook(k);
+	return 0;
+}
+
 int plan_probe(struct kernel *k, bool thorough)
 {
-	int err = kernel_probe(k, plan_wants, thorough);
+	return plan_probe_names(k, plan_wants, thorough);
+}
 
-	if (!err && kernel_has_cap(k, KERNEL_CAP_BPF) && kernel_has_cap(k, KERNEL_CAP_PERFMON))
-		try_first_hook(k);
-	return err;
+void plan_probe_tasks(struct kernel *k, uint64_t limit_ns, int (*stopped)(void))
+{
+	if (may_load(k) && k->read_kernel == YES)
+		kernel_see_tasks(k, limit_ns, stopped);
 }

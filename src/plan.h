@@ -12,6 +12,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "../bpf/defer.h"
+
 struct kernel;
 struct stream;
 
@@ -77,11 +79,19 @@ struct plan_request {
 	uint32_t sources;       /* bits of enum kd_source_id */
 	uint64_t measures;      /* bits of enum kd_measure_id */
 	uint32_t flavours;      /* bits of enum kd_flavour; rows without a flavour are always taken */
+	uint32_t hidden[KD_M_COUNT]; /* by measure: bits of flavours that were not asked for of it */
 	uint32_t backends;      /* bits of enum backend that may be used */
 };
 
 /* Facts about the running kernel that the table needs (kernel_probe, and the try of a first hook). */
 int plan_probe(struct kernel *k, bool thorough);
+/* The same for a caller that asks for more names (those of plan_wants must be among them). */
+int plan_probe_names(struct kernel *k, bool (*wanted)(const char *name, size_t len), bool thorough);
+/*
+ * Before anything is attached: is a Tasks RCU grace period overdue? Waits for one under way until it
+ * is limit_ns old, or stopped() (may be NULL).
+ */
+void plan_probe_tasks(struct kernel *k, uint64_t limit_ns, int (*stopped)(void));
 
 /* Resolves the whole table. Rows that were not asked for are left out. 0 or -ENOMEM. */
 int plan_resolve(struct plan *p, const struct kernel *k, const struct plan_request *want);
@@ -104,6 +114,10 @@ void plan_drop_hook(struct plan *p, unsigned int source, const char *program);
  * and the fix given, others go on without it; rows that have all they need are on.
  */
 void plan_attached(struct plan *p, const char *program, int err, const char *reason, const char *fix);
+
+/* Why the kernel did not attach a program to target, in words, and what would help ("": nothing known). */
+void plan_attach_reason(const struct kernel *k, const char *target, int err, char reason[PLAN_TEXT],
+			char fix[PLAN_TEXT]);
 
 /* The names of the hooks in use, separated by spaces. */
 void plan_hooks(const struct plan_entry *e, char *buf, size_t size);

@@ -3,6 +3,8 @@
  * plan_table.c - for each measure the ways to get it, best first. Declarative: what a way needs,
  * nothing about how it is done. Which function is where: docs of each source in bpf/.
  */
+#include <stddef.h>
+
 #include "../bpf/defer.h"
 #include "plan.h"
 
@@ -86,12 +88,139 @@ static const struct plan_way call_tasks_trace_ways[] = {
 	{ 0 },
 };
 
+/*
+ * Grace periods and the calls that wait for them. Both ends of a call are REQUIRED, or both OPTIONAL
+ * where a flavour has several calls.
+ */
+#define BOTH_ENDS(name, function) \
+	{ .program = name "_in", .target = function, .need = HOOK_REQUIRED }, \
+	{ .program = name "_out", .target = function, .need = HOOK_REQUIRED }
+#define BOTH_ENDS_OF(name, function) \
+	{ .program = name "_in", .target = function, .need = HOOK_OPTIONAL, .without = "callers of " function }, \
+	{ .program = name "_out", .target = function, .need = HOOK_OPTIONAL, .without = "callers of " function }
+#define WAYS(name, fields, symbols) \
+	static const struct plan_way name##_ways[] = { \
+		{ BACKEND_FENTRY, name##_fentry, fields, symbols }, \
+		{ 0 }, \
+	}
+
+static const struct plan_hook gp_rcu_fentry[] = {
+	{ .program = "rg_gp_in", .target = "rcu_gp_init", .need = HOOK_REQUIRED },
+	{ .program = "rg_gp_out", .target = "rcu_gp_cleanup", .need = HOOK_REQUIRED },
+	{ 0 },
+};
+WAYS(gp_rcu, NULL, NULL);
+
+static const struct plan_hook gp_exp_fentry[] = {
+	{ .program = "rg_exp_in", .target = "sync_rcu_exp_select_cpus", .need = HOOK_REQUIRED },
+	{ .program = "rg_exp_out", .target = "rcu_exp_wait_wake", .need = HOOK_REQUIRED },
+	{ 0 },
+};
+WAYS(gp_exp, NULL, NULL);
+
+static const struct plan_hook gp_tasks_fentry[] = { BOTH_ENDS("rg_tasks_gp", "rcu_tasks_wait_gp"), { 0 } };
+static const struct plan_field gp_tasks_fields[] = { { "rcu_tasks", "name" }, { 0 } };
+WAYS(gp_tasks, gp_tasks_fields, NULL);
+
+static const struct plan_hook gp_rude_fentry[] = { BOTH_ENDS("rg_rude_gp", "rcu_tasks_rude_wait_gp"), { 0 } };
+WAYS(gp_rude, NULL, NULL);
+
+static const struct plan_hook gp_srcu_fentry[] = {
+	{ .program = "rg_srcu_gp_in", .target = "srcu_gp_start", .need = HOOK_REQUIRED },
+	{ .program = "rg_srcu_gp_out", .target = "process_srcu", .need = HOOK_REQUIRED },
+	{ .program = "rg_srcu_gone", .target = "cleanup_srcu_struct", .need = HOOK_OPTIONAL,
+	  .without = "seeing SRCU domains go" },
+	{ 0 },
+};
+static const struct plan_field gp_srcu_fields[] = {
+	{ "srcu_usage", "srcu_gp_seq" }, { "srcu_usage", "srcu_last_gp_end" }, { "srcu_usage", "srcu_ssp" },
+	{ "srcu_usage", "work" }, { 0 },
+};
+/* Before 6.4 there was no srcu_usage. */
+static const struct plan_field gp_srcu_fields_old[] = {
+	{ "srcu_struct", "srcu_gp_seq" }, { "srcu_struct", "srcu_last_gp_end" }, { "srcu_struct", "work" }, { 0 },
+};
+static const struct plan_way gp_srcu_ways[] = {
+	{ BACKEND_FENTRY, gp_srcu_fentry, gp_srcu_fields, NULL },
+	{ BACKEND_FENTRY, gp_srcu_fentry, gp_srcu_fields_old, NULL },
+	{ 0 },
+};
+
+/* Its own readers' lists up to 6.19, an SRCU domain since 7.0: the field tells. */
+static const struct plan_field old_trace_fields[] = {
+	{ "task_struct", "trc_holdout_list" }, { "rcu_tasks", "name" }, { 0 },
+};
+static const char *const srcu_trace_symbols[] = { "rcu_tasks_trace_srcu_struct", NULL };
+static const struct plan_way gp_trace_ways[] = {
+	{ BACKEND_FENTRY, gp_tasks_fentry, old_trace_fields, NULL },
+	{ BACKEND_FENTRY, gp_srcu_fentry, gp_srcu_fields, srcu_trace_symbols },
+	{ 0 },
+};
+
+static const struct plan_hook wait_rcu_fentry[] = {
+	BOTH_ENDS("rg_sync", "synchronize_rcu"), BOTH_ENDS_OF("rg_barrier", "rcu_barrier"), { 0 },
+};
+WAYS(wait_rcu, NULL, NULL);
+
+static const struct plan_hook wait_exp_fentry[] = {
+	BOTH_ENDS("rg_sync_exp", "synchronize_rcu_expedited"), { 0 },
+};
+WAYS(wait_exp, NULL, NULL);
+
+static const struct plan_hook wait_srcu_fentry[] = {
+	BOTH_ENDS("rg_srcu", "synchronize_srcu"),
+	BOTH_ENDS_OF("rg_srcu_exp", "synchronize_srcu_expedited"),
+	BOTH_ENDS_OF("rg_srcu_bar", "srcu_barrier"), { 0 },
+};
+WAYS(wait_srcu, NULL, NULL);
+
+static const struct plan_hook wait_tasks_fentry[] = {
+	BOTH_ENDS("rg_tasks", "synchronize_rcu_tasks"), BOTH_ENDS_OF("rg_tasks_bar", "rcu_barrier_tasks"), { 0 },
+};
+WAYS(wait_tasks, NULL, NULL);
+
+/* The barrier went after 6.1, and nothing with it: no reason to speak of it on newer kernels. */
+static const struct plan_hook wait_rude_barrier_fentry[] = {
+	BOTH_ENDS("rg_rude", "synchronize_rcu_tasks_rude"),
+	BOTH_ENDS("rg_rude_bar", "rcu_barrier_tasks_rude"), { 0 },
+};
+static const struct plan_hook wait_rude_fentry[] = {
+	BOTH_ENDS("rg_rude", "synchronize_rcu_tasks_rude"), { 0 },
+};
+static const struct plan_way wait_rude_ways[] = {
+	{ BACKEND_FENTRY, wait_rude_barrier_fentry, NULL, NULL },
+	{ BACKEND_FENTRY, wait_rude_fentry, NULL, NULL },
+	{ 0 },
+};
+
+static const struct plan_hook wait_trace_fentry[] = {
+	BOTH_ENDS("rg_trace", "synchronize_rcu_tasks_trace"),
+	BOTH_ENDS_OF("rg_trace_bar", "rcu_barrier_tasks_trace"), { 0 },
+};
+static const struct plan_way wait_trace_ways[] = {
+	{ BACKEND_FENTRY, wait_trace_fentry, old_trace_fields, NULL },
+	{ BACKEND_FENTRY, wait_srcu_fentry, gp_srcu_fields, srcu_trace_symbols },
+	{ 0 },
+};
+
 const struct plan_measure plan_table[] = {
 	{ KD_SRC_CALL_RCU, KD_M_CALL_RCU_LATENCY, KD_FL_RCU, call_rcu_ways },
 	{ KD_SRC_CALL_RCU, KD_M_CALL_RCU_LATENCY, KD_FL_SRCU, call_srcu_ways },
 	{ KD_SRC_CALL_RCU, KD_M_CALL_RCU_LATENCY, KD_FL_TASKS, call_tasks_ways },
 	{ KD_SRC_CALL_RCU, KD_M_CALL_RCU_LATENCY, KD_FL_TASKS_RUDE, call_tasks_rude_ways },
 	{ KD_SRC_CALL_RCU, KD_M_CALL_RCU_LATENCY, KD_FL_TASKS_TRACE, call_tasks_trace_ways },
+	{ KD_SRC_RCU_GP, KD_M_RCU_GP_DURATION, KD_FL_RCU, gp_rcu_ways },
+	{ KD_SRC_RCU_GP, KD_M_RCU_GP_DURATION, KD_FL_EXPEDITED, gp_exp_ways },
+	{ KD_SRC_RCU_GP, KD_M_RCU_GP_DURATION, KD_FL_SRCU, gp_srcu_ways },
+	{ KD_SRC_RCU_GP, KD_M_RCU_GP_DURATION, KD_FL_TASKS, gp_tasks_ways },
+	{ KD_SRC_RCU_GP, KD_M_RCU_GP_DURATION, KD_FL_TASKS_RUDE, gp_rude_ways },
+	{ KD_SRC_RCU_GP, KD_M_RCU_GP_DURATION, KD_FL_TASKS_TRACE, gp_trace_ways },
+	{ KD_SRC_RCU_GP, KD_M_RCU_GP_WAIT, KD_FL_RCU, wait_rcu_ways },
+	{ KD_SRC_RCU_GP, KD_M_RCU_GP_WAIT, KD_FL_EXPEDITED, wait_exp_ways },
+	{ KD_SRC_RCU_GP, KD_M_RCU_GP_WAIT, KD_FL_SRCU, wait_srcu_ways },
+	{ KD_SRC_RCU_GP, KD_M_RCU_GP_WAIT, KD_FL_TASKS, wait_tasks_ways },
+	{ KD_SRC_RCU_GP, KD_M_RCU_GP_WAIT, KD_FL_TASKS_RUDE, wait_rude_ways },
+	{ KD_SRC_RCU_GP, KD_M_RCU_GP_WAIT, KD_FL_TASKS_TRACE, wait_trace_ways },
 };
 
 const size_t plan_table_len = sizeof(plan_table) / sizeof(plan_table[0]);

@@ -9,6 +9,14 @@ bool scope_has_measure(const struct scope *sc, unsigned int measure)
 	return measure < 64 && sc->measures >> measure & 1;
 }
 
+bool scope_has(const struct scope *sc, unsigned int measure, unsigned int flavour)
+{
+	bool hidden = sc->hidden && measure < KD_M_COUNT && flavour < 32 &&
+		      (sc->hidden[measure] >> flavour & 1);
+
+	return scope_has_measure(sc, measure) && !hidden;
+}
+
 bool scope_has_source(const struct scope *sc, unsigned int source)
 {
 	const struct measure_info *info;
@@ -56,7 +64,7 @@ uint64_t scope_sampling(const struct model *m)
 enum key_name scope_breakdown(const struct metric *x)
 {
 	/* A function has its module beside it, so it comes before that. */
-	static const enum key_name order[] = { KEY_OTHER, KEY_FUNC, KEY_CPU, KEY_LAZY, KEY_MODULE };
+	static const enum key_name order[] = { KEY_OTHER, KEY_FUNC, KEY_CALLER, KEY_CPU, KEY_LAZY, KEY_MODULE };
 	size_t i;
 
 	for (i = 0; i < sizeof(order) / sizeof(order[0]); i++)
@@ -70,10 +78,10 @@ bool scope_measured(const struct model *m, const struct scope *sc)
 	size_t i;
 
 	for (i = 0; i < m->nplan; i++)
-		if (m->plan[i].state == PLAN_ON && scope_has_measure(sc, m->plan[i].measure))
+		if (m->plan[i].state == PLAN_ON && scope_has(sc, m->plan[i].measure, m->plan[i].flavour))
 			return true;
 	for (i = 0; i < m->ngroups; i++)
-		if (scope_has_measure(sc, m->groups[i].measure))
+		if (scope_has(sc, m->groups[i].measure, m->groups[i].flavour))
 			return true;
 	return false;
 }

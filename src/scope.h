@@ -11,10 +11,12 @@
 struct scope {
 	bool interval;      /* the last ended interval, else the whole run */
 	uint64_t measures;  /* bits of enum kd_measure_id */
+	const uint32_t *hidden; /* by measure: bits of flavours not asked for; NULL: none */
 	bool raw_addresses; /* addresses of functions too */
 };
 
 bool scope_has_measure(const struct scope *sc, unsigned int measure);
+bool scope_has(const struct scope *sc, unsigned int measure, unsigned int flavour);
 bool scope_has_source(const struct scope *sc, unsigned int source); /* one of its measures */
 
 /* When the window began (CLOCK_MONOTONIC), and how long it is. */

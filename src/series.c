@@ -362,31 +362,6 @@ static void add_groups(struct hist *into, const struct hist *from, uint64_t grou
 	into->sum += from->sum;
 }
 
-static uint64_t bucket_top(unsigned int bucket)
-{
-	return bucket == KD_HIST_BUCKETS - 1 ? UINT64_MAX : hist_high(bucket) - 1;
-}
-
-/*
- * Extremes can be lost, late, or given up by the kernel (KD_LOST_EXTREME), the counts stay true:
- * where the counts say otherwise, the edge of the outermost bucket takes the place of the extreme.
- */
-static void mend_extremes(struct hist *h, uint64_t groups)
-{
-	unsigned int first = (unsigned int)__builtin_ctzll(groups) * KD_HIST_SUB;
-	unsigned int last = (64 - (unsigned int)__builtin_clzll(groups)) * KD_HIST_SUB - 1;
-	bool none = h->min > h->max;
-
-	while (!h->bucket[first])
-		first++;
-	while (!h->bucket[last])
-		last--;
-	if (none || h->min > bucket_top(first))
-		h->min = hist_low(first);
-	if (none || h->max < hist_low(last))
-		h->max = bucket_top(last);
-}
-
 static void end_series(struct series_hists *h)
 {
 	add_groups(&h->interval, &h->next, h->next_groups);
@@ -395,8 +370,12 @@ static void end_series(struct series_hists *h)
 	if (h->next_groups) {
 		h->interval.min = h->next.min;
 		h->interval.max = h->next.max;
-		mend_extremes(&h->interval, h->interval_groups);
-		widen(&h->run, h->interval.min, h->interval.max);
+		/*
+		 * An event that came while the tick was under way has its count in this interval and
+		 * its extreme in the next: the interval is mended, the run will get the true one.
+		 */
+		widen(&h->run, h->next.min, h->next.max);
+		hist_mend(&h->interval);
 	} else if (h->run.min <= h->run.max) {
 		widen(&h->run, h->next.min, h->next.max); /* came late: of an interval before */
 	} else {

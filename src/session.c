@@ -31,8 +31,8 @@
 #define SETTLE_NAP_NS 10000000ULL
 #define SETTLE_MOST_NS 2000000000ULL /* a Tasks grace period takes some 0.3 s here, twice that under load */
 #define SLOW_DETACH_NS 1000000000ULL
-/* Longer than any kernel of the matrix took for all hooks; the process that detaches needs no help of ours. */
-#define DETACH_WAIT_NS 60000000000ULL
+/* For one hook: some thirty times what kernels of the matrix take. The process that detaches needs no help. */
+#define DETACH_WAIT_NS 10000000000ULL
 /* A tick that the ring cuts short goes on after draining; more rounds than this and it is left incomplete. */
 #define TICK_ROUNDS 4096
 
@@ -107,6 +107,21 @@ static bool source_wanted(const struct session *s, unsigned int id)
 	return false;
 }
 
+static uint64_t smaller(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+static uint64_t least_of_later(const struct session *s, size_t i, uint64_t most)
+{
+	uint64_t sum = 0;
+
+	for (i++; sources[i]; i++)
+		if (source_wanted(s, sources[i]->id))
+			sum += sources[i]->least_bytes(&s->kernel, s->conf.dims);
+	return smaller(sum, most);
+}
+
 /* Takes down the rows of a source whose smallest tables do not fit, and says what would. */
 static bool fits(struct session *s, const struct source *src)
 {
@@ -143,16 +158,20 @@ static int load_sources(struct session *s)
 	struct source_conf conf = {
 		.kernel = &s->kernel, .plan = &s->plan, .ring_fd = s->ring_fd,
 		.sample = s->conf.sample, .dims = s->conf.dims,
-		.max_memory = s->conf.max_memory - ring_bytes(s),
 	};
+	uint64_t left = s->conf.max_memory - ring_bytes(s);
 	int err;
 
 	for (size_t i = 0; sources[i]; i++) {
 		if (!source_wanted(s, sources[i]->id) || !fits(s, sources[i]))
 			continue;
+		/* As much as is left, less the least that the sources after it need. */
+		conf.max_memory = left - least_of_later(s, i, left);
 		err = sources[i]->load(&s->state[i], &conf);
 		if (err && err != -ENODEV)
 			return err;
+		if (!err)
+			left -= smaller(left, sources[i]->kernel_bytes(s->state[i]));
 		if (!err)
 			take_hooks(s, i);
 	}
@@ -180,7 +199,7 @@ static void note_attached(struct session *s, size_t i, int err)
 {
 	char reason[PLAN_TEXT], fix[PLAN_TEXT];
 
-	if (err == -ETIME)
+	if (err == -ETIME && !kernel_recall_types(&s->kernel))
 		kernel_see_tasks(&s->kernel, 0, NULL);
 	plan_attach_reason(&s->kernel, s->hook[i].target, err, reason, fix);
 	plan_attached(&s->plan, s->hook[i].program, err, reason, fix);
@@ -259,6 +278,8 @@ static int open_all(struct session *s)
 	int err = plan_probe(&s->kernel, false);
 
 	if (!err)
+		plan_probe_tasks(&s->kernel, s->conf.attach_timeout_ns, s->conf.stopped);
+	if (!err)
 		err = host_emit(&s->kernel, s->out);
 	if (!err)
 		err = plan_resolve(&s->plan, &s->kernel, &s->conf.want);
@@ -266,18 +287,29 @@ static int open_all(struct session *s)
 		err = open_ring(s);
 	if (!err && plan_any_on(&s->plan))
 		err = load_sources(s);
+	kernel_forget_types(&s->kernel);
+	malloc_trim(0); /* loading took several times what measuring, and the process of attach.c, need */
 	if (!err && s->nhooks)
 		err = attach(s);
 	if (err)
 		return err;
-	kernel_forget_types(&s->kernel);
-	malloc_trim(0); /* loading took several times what measuring needs */
 	if (plan_any_on(&s->plan))
 		settle(s);
 	err = plan_emit(&s->plan, s->out);
 	if (!err && !plan_any_on(&s->plan))
 		err = nothing_left(s);
 	return err;
+}
+
+static void session_init(struct session *s, const struct session_conf *conf, struct stream *out)
+{
+	s->conf = *conf;
+	s->out = out;
+	s->ring_fd = s->statm_fd = -1;
+	for (size_t i = 0; i < HOOKS_MAX; i++)
+		s->link[i] = -1;
+	s->self.sample = conf->sample;
+	bpf_util_quiet();
 }
 
 int session_open(struct session **out, const struct session_conf *conf, struct stream *stream)
@@ -288,14 +320,8 @@ int session_open(struct session **out, const struct session_conf *conf, struct s
 	*out = NULL;
 	if (!s)
 		return log_err(-ENOMEM, "out of memory");
-	s->conf = *conf;
-	s->out = stream;
-	s->ring_fd = -1;
+	session_init(s, conf, stream);
 	s->statm_fd = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
-	for (size_t i = 0; i < HOOKS_MAX; i++)
-		s->link[i] = -1;
-	s->self.sample = conf->sample;
-	bpf_util_quiet();
 	err = open_all(s);
 	if (err) {
 		session_close(s);
@@ -451,29 +477,11 @@ int session_stop(struct session *s)
 	return session_tick(s);
 }
 
-void session_close(struct session *s)
+static void free_session(struct session *s)
 {
-	uint64_t begin = clock_mono_ns(), took;
-
-	if (!s)
-		return;
-	for (size_t i = 0; i < s->nhooks; i++) {
-		if (s->link[i] < 0)
-			continue;
-		close(s->link[i]);
-		if (i + 1 < s->nhooks && clock_mono_ns() - begin > SLOW_DETACH_NS && !s->self.detach_ns) {
-			log_info("the kernel takes its time to detach; %zu of %zu hooks are left", s->nhooks - i - 1,
-				 s->nhooks);
-			s->self.detach_ns = 1; /* said once */
-		}
-	}
 	for (size_t i = 0; sources[i]; i++)
 		if (s->state[i])
 			sources[i]->unload(s->state[i]);
-	took = clock_mono_ns() - begin;
-	if (took > SLOW_DETACH_NS)
-		log_info("detaching took %llu.%llu s", (unsigned long long)(took / 1000000000),
-			 (unsigned long long)(took / 100000000 % 10));
 	ring_buffer__free(s->ring);
 	if (s->ring_fd >= 0)
 		close(s->ring_fd);
@@ -482,4 +490,100 @@ void session_close(struct session *s)
 	plan_free(&s->plan);
 	kernel_free(&s->kernel);
 	free(s);
+}
+
+static void say_slow(size_t left)
+{
+	log_info("the kernel takes its time to detach; %zu hooks are left", left);
+}
+
+/* What we close of the links are copies: the process that attached them closes the last. */
+void session_close(struct session *s)
+{
+	uint64_t begin = clock_mono_ns(), took;
+
+	if (!s)
+		return;
+	for (size_t i = 0; i < s->nhooks; i++)
+		if (s->link[i] >= 0)
+			close(s->link[i]);
+	if (attach_end(s->attach, DETACH_WAIT_NS, say_slow))
+		log_warn("the kernel has not detached all yet: a grace period is held up; the process "
+			 "kdefer-hooks ends when it has");
+	took = clock_mono_ns() - begin;
+	if (took > SLOW_DETACH_NS)
+		log_info("detaching took %llu.%llu s", (unsigned long long)(took / 1000000000),
+			 (unsigned long long)(took / 100000000 % 10));
+	free_session(s);
+}
+
+/* --- trying --- */
+
+static bool hook_used(const struct session *s, size_t i)
+{
+	return plan_uses(&s->plan, s->owner[i], s->hook[i].program);
+}
+
+/* One hook: on and off again. -ETIME when the kernel does not come back from detaching. */
+static int try_hook(struct session *s, size_t i)
+{
+	struct attach_job job = { .prog_fd = s->hook[i].prog_fd, .attach_type = s->hook[i].attach_type };
+	struct attach *a;
+	int err = attach_all(&a, &job, 1, s->conf.attach_timeout_ns, s->conf.stopped);
+
+	if (job.link_fd >= 0)
+		close(job.link_fd);
+	note_attached(s, i, err ? err : job.err);
+	/* One that is stuck has had its time, and ends when the kernel lets it. */
+	return attach_end(a, job.err == -ETIME ? 0 : s->conf.attach_timeout_ns, NULL);
+}
+
+static void try_hooks(struct session *s)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < s->nhooks; i++) {
+		if (!hook_used(s, i))
+			continue;
+		if (!err)
+			err = try_hook(s, i);
+		else
+			plan_attached(&s->plan, s->hook[i].program, err, "not tried: the kernel did not come back "
+				      "from the hook before", "");
+	}
+}
+
+/* Kernel memory that each source took. */
+static void note_memory(struct session *s, uint64_t bytes[KD_SRC_COUNT])
+{
+	for (size_t i = 0; sources[i]; i++)
+		if (s->state[i])
+			bytes[sources[i]->id] = sources[i]->kernel_bytes(s->state[i]);
+}
+
+int session_try(const struct session_conf *conf, struct kernel *k, struct plan *p,
+		uint64_t bytes[KD_SRC_COUNT])
+{
+	struct session *s = calloc(1, sizeof(*s));
+	int err = 0;
+
+	if (!s)
+		return log_err(-ENOMEM, "out of memory");
+	session_init(s, conf, NULL);
+	s->kernel = *k;
+	s->plan = *p;
+	if (plan_any_on(p))
+		err = open_ring(s);
+	if (!err && plan_any_on(p))
+		err = load_sources(s);
+	if (!err) {
+		note_memory(s, bytes);
+		try_hooks(s);
+	}
+	*k = s->kernel;
+	*p = s->plan;
+	memset(&s->kernel, 0, sizeof(s->kernel));
+	memset(&s->plan, 0, sizeof(s->plan));
+	free_session(s);
+	return err;
 }

@@ -13,6 +13,7 @@
 #include "stream.h"
 
 struct session;
+struct kernel;
 
 struct session_conf {
 	struct plan_request want;
@@ -42,5 +43,13 @@ int session_tick(struct session *s);  /* what changed, then KD_REC_TICK */
 int session_stop(struct session *s);  /* recording off, the last tick */
 /* Detaches; says so on standard error when it takes over a second. Frees s. NULL is fine. */
 void session_close(struct session *s);
+
+/*
+ * For doctor: loads what the plan expects, attaches its hooks one by one, each detached again, and
+ * makes the rows on or off. `bytes`: kernel memory that each source's tables took. 0, or a negative
+ * errno (logged): it could not be tried.
+ */
+int session_try(const struct session_conf *conf, struct kernel *k, struct plan *p,
+		uint64_t bytes[KD_SRC_COUNT]);
 
 #endif

@@ -2,6 +2,6 @@
 /* sources.c - all sources, in the order of enum kd_source_id. */
 #include "source.h"
 
-extern const struct source source_call_rcu;
+extern const struct source source_call_rcu, source_rcu_gp;
 
-const struct source *const sources[] = { &source_call_rcu, 0 };
+const struct source *const sources[] = { &source_call_rcu, &source_rcu_gp, 0 };

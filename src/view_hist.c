@@ -100,10 +100,26 @@ static void put_quantiles(FILE *out, const struct view_hist *v, const struct met
 	text_wrap(out, text, INDENT, INDENT, v->width);
 }
 
+/* "free_x handed over", "called from f", or only "started" where nothing tells the series apart. */
+static void put_whose(char *buf, size_t size, const struct view_hist *v, const struct metric *x,
+		      uint32_t series)
+{
+	const struct measure_info *info = measure_info(x->measure);
+	char name[VIEW_FUNC];
+
+	view_series(name, sizeof(name), model_series(v->model, series));
+	if (!*info->main_key)
+		snprintf(buf, size, "%s", info->begins);
+	else if (!strcmp(info->main_key, key_text(KEY_CALLER)))
+		snprintf(buf, size, "%s from %s", info->begins, name);
+	else
+		snprintf(buf, size, "%s %s", name, info->begins);
+}
+
 static void put_worst(FILE *out, const struct view_hist *v, const struct metric *x)
 {
 	const struct measure_info *info = measure_info(x->measure);
-	char func[VIEW_FUNC], when[FMT_LEN], value[FMT_LEN];
+	char whose[VIEW_FUNC + 32], when[FMT_LEN], value[FMT_LEN];
 	const struct worst *w;
 	uint64_t real;
 
@@ -111,13 +127,13 @@ static void put_worst(FILE *out, const struct view_hist *v, const struct metric 
 		return;
 	w = &x->worst->w[0];
 	real = model_realtime(v->model, w->mono_ns);
-	view_series(func, sizeof(func), model_series(v->model, w->series));
+	put_whose(whose, sizeof(whose), v, x, w->series);
 	value[0] = '\0';
 	if (w->value != x->hist.max) /* which the line above has */
 		view_value(value, sizeof(value), info->unit, w->value);
-	field(out, v, "worst:", "%s%s%s%s%s %s on CPU %u", value, *value && real ? " at " : "",
-	      real ? fmt_time(when, sizeof(when), real) : "", *value || real ? ", " : "", func,
-	      info->begins, w->cpu);
+	field(out, v, "worst:", "%s%s%s%s%s on CPU %u", value, *value && real ? " at " : "",
+	      real ? fmt_time(when, sizeof(when), real) : "", *value || real ? ", " : "", whose,
+	      w->cpu);
 }
 
 /* --- what to hold against it --- */
@@ -125,13 +141,15 @@ static void put_worst(FILE *out, const struct view_hist *v, const struct metric 
 /*
  * Grace periods are polled: even when all CPUs are idle, rcu_gp_fqs_loop() waits one or two times
  * jiffies_till_first_fqs, since its first scan only takes notes of the CPUs that are not idle. A
- * callback may come just after a grace period began and then needs two.
+ * callback, or a task, may come just after a grace period began and then needs two.
  */
 static const struct {
 	uint8_t measure, flavour;
 	unsigned int least, most; /* waits */
 } floors[] = {
 	{ KD_M_CALL_RCU_LATENCY, KD_FL_RCU, 1, 4 },
+	{ KD_M_RCU_GP_DURATION, KD_FL_RCU, 1, 2 },
+	{ KD_M_RCU_GP_WAIT, KD_FL_RCU, 1, 4 },
 };
 
 static void put_floor(FILE *out, const struct view_hist *v, const struct metric *x)
@@ -324,7 +342,7 @@ static void put_off_rows(FILE *out, const struct view_hist *v, bool first)
 	for (i = 0; i < m->nplan; i++) {
 		const struct plan_row *row = &m->plan[i];
 
-		if (row->state != PLAN_OFF || !scope_has_measure(v->scope, row->measure))
+		if (row->state != PLAN_OFF || !scope_has(v->scope, row->measure, row->flavour))
 			continue;
 		if (!first)
 			fputc('\n', out);

@@ -90,6 +90,9 @@ static char *key_cell(char *buf, size_t size, const struct metric *x)
 	case KEY_FUNC:
 		func_text(buf, size, x->keys.func, x->keys.module);
 		break;
+	case KEY_CALLER:
+		func_text(buf, size, x->keys.caller, x->keys.module);
+		break;
 	case KEY_CPU:
 		snprintf(buf, size, "%u", x->keys.cpu);
 		break;
@@ -184,6 +187,11 @@ static void put_title(char *title, size_t size, enum key_name key)
 		title[i] = (char)toupper((unsigned char)title[i]);
 }
 
+static bool has_address(enum key_name by)
+{
+	return by == KEY_FUNC || by == KEY_CALLER;
+}
+
 static bool in_table(const struct metric *x, const struct metric *total, enum key_name by)
 {
 	if (x->source != total->source || x->measure != total->measure || by == KEY_COUNT)
@@ -205,7 +213,7 @@ static int put_table(FILE *out, const struct view_hist *v, size_t *i, const stru
 		by = KEY_OTHER; /* nothing but the rest */
 	put_title(title, sizeof(title), by);
 	heads[0].title = title;
-	table_init(&t, heads, v->scope->raw_addresses && by == KEY_FUNC ? COLUMNS : COLUMNS - 1);
+	table_init(&t, heads, v->scope->raw_addresses && has_address(by) ? COLUMNS : COLUMNS - 1);
 	for (; !err && *i < v->n; ++*i) {
 		if (!in_table(&v->metrics[*i], total, by))
 			break;

@@ -21,14 +21,15 @@
 
 const struct opt source_options[] = {
 	{ .name = "sources", .letter = 's', .type = OPT_CALL, .value = "SOURCES",
-	  .help = "what to measure: a comma list of SOURCE or SOURCE.MEASURE (default: all)",
+	  .help = "what to measure: a comma list of SOURCE or SOURCE.MEASURE (default: all); "
+		  "rcu_tasks_trace: this flavour of call_rcu and rcu_gp",
 	  FIELD(want), .call = parse_sources },
 	{ 0 },
 };
 
 const struct opt show_options[] = {
 	{ .name = "by", .type = OPT_CALL, .value = "KEY",
-	  .help = "break down by these keys: a comma list of func, module, cpu, lazy, flavour",
+	  .help = "break down by these keys: a comma list of func, caller, module, cpu, lazy, flavour",
 	  FIELD(by), .call = parse_by },
 	{ .name = "filter", .type = OPT_CALL, .value = "KEY=GLOB",
 	  .help = "only what matches, e.g. func=nf_*; several must all match",
@@ -114,6 +115,14 @@ static bool has_measures(unsigned int source)
 	return scope_has_source(&all, source);
 }
 
+/* Flavours of measures by name: short for this flavour of all measures of the sources of RCU. */
+static const struct {
+	const char *name;
+	enum kd_flavour flavour;
+} shorts[] = {
+	{ "rcu_tasks_trace", KD_FL_TASKS_TRACE },
+};
+
 static int unknown_source(const char *name)
 {
 	char known[256] = "";
@@ -122,6 +131,8 @@ static int unknown_source(const char *name)
 	for (i = 0; i < KD_SRC_COUNT; i++)
 		if (has_measures(i))
 			add_name(known, sizeof(known), source_name(i));
+	for (i = 0; i < sizeof(shorts) / sizeof(shorts[0]); i++)
+		add_name(known, sizeof(known), shorts[i].name);
 	return log_err(-EINVAL, "--sources: unknown source \"%s\"; known: %s", name, known);
 }
 
@@ -138,39 +149,66 @@ static int unknown_measure(unsigned int source, const char *name)
 		       source_name(source), name, known);
 }
 
-static int add_source(struct plan_request *want, char *name)
+static bool add_short(uint32_t *flavours, const char *name)
+{
+	const struct measure_info *info;
+	size_t i;
+	unsigned int m;
+
+	for (i = 0; i < sizeof(shorts) / sizeof(shorts[0]) && strcmp(shorts[i].name, name); i++)
+		;
+	if (i == sizeof(shorts) / sizeof(shorts[0]))
+		return false;
+	for (m = 0; (info = measure_info(m)); m++)
+		if (info->source == KD_SRC_CALL_RCU || info->source == KD_SRC_RCU_GP)
+			flavours[m] |= BIT(shorts[i].flavour);
+	return true;
+}
+
+/* flavours: by measure, those that are asked for of it. */
+static int add_source(uint32_t *flavours, char *name)
 {
 	char *measure = strchr(name, '.');
 	const struct measure_info *info;
 	unsigned int source, i;
 
+	if (add_short(flavours, name))
+		return 0;
 	if (measure)
 		*measure++ = '\0';
 	if (source_by_name(name, &source) || !has_measures(source))
 		return unknown_source(name);
-	want->sources |= BIT(source);
 	if (measure && measure_by_name(source, measure, &i))
 		return unknown_measure(source, measure);
 	if (measure)
-		want->measures |= 1ULL << i;
+		flavours[i] = UINT32_MAX;
 	for (i = 0; !measure && (info = measure_info(i)); i++)
 		if (info->source == source)
-			want->measures |= 1ULL << i;
+			flavours[i] = UINT32_MAX;
 	return 0;
 }
 
 int parse_sources(void *into, const char *list)
 {
 	struct plan_request *want = into;
+	uint32_t flavours[KD_M_COUNT] = { 0 };
 	char name[NAME_LEN];
+	unsigned int m;
 	int err;
 
-	want->sources = 0;
-	want->measures = 0;
 	while ((err = next_name("sources", &list, name, sizeof(name))) > 0) {
-		err = add_source(want, name);
+		err = add_source(flavours, name);
 		if (err)
 			return err;
+	}
+	want->sources = 0;
+	want->measures = 0;
+	for (m = 0; m < KD_M_COUNT; m++) {
+		want->hidden[m] = ~flavours[m];
+		if (!flavours[m])
+			continue;
+		want->measures |= 1ULL << m;
+		want->sources |= BIT(measure_info(m)->source);
 	}
 	return err;
 }
@@ -322,6 +360,7 @@ struct query common_query(const struct common *c, bool interval, size_t top)
 	struct query q = {
 		.interval = interval,
 		.by = c->by,
+		.hidden = c->want.hidden,
 		.filters = c->filters.f,
 		.nfilters = c->filters.n,
 	};
@@ -339,6 +378,7 @@ struct scope common_scope(const struct common *c, bool interval)
 	return (struct scope){
 		.interval = interval,
 		.measures = c->want.measures,
+		.hidden = c->want.hidden,
 		.raw_addresses = c->raw_addresses,
 	};
 }

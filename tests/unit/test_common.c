@@ -58,13 +58,13 @@ static void sources(void **state)
 	assert_int_equal(c.want.sources, SOURCE(KD_SRC_CALL_RCU));
 	assert_true(c.want.measures & LATENCY);
 	assert_refused(parse_sources(&c.want, "x"),
-		       "--sources: unknown source \"x\"; known: call_rcu");
+		       "--sources: unknown source \"x\"; known: call_rcu, rcu_gp, rcu_tasks_trace");
 	assert_refused(parse_sources(&c.want, "call_rcu.x"),
 		       "--sources: call_rcu has no measure \"x\"; known: latency");
 	assert_refused(parse_sources(&c.want, "call_rcu.latency.x"),
 		       "--sources: call_rcu has no measure \"latency.x\"; known: latency");
 	assert_refused(parse_sources(&c.want, "CALL_RCU"),
-		       "--sources: unknown source \"CALL_RCU\"; known: call_rcu");
+		       "--sources: unknown source \"CALL_RCU\"; known: call_rcu, rcu_gp, rcu_tasks_trace");
 	assert_refused(parse_sources(&c.want, ",call_rcu"),
 		       "--sources: there is an empty name in the list");
 	assert_refused(parse_sources(&c.want, ""), "--sources: there is an empty name in the list");
@@ -118,9 +118,9 @@ static void breakdowns(void **state)
 	common_conf(&c, &conf);
 	assert_int_equal(conf.dims, 0);
 	assert_refused(parse_by(&c.by, "x"),
-		       "--by: unknown key \"x\"; known: flavour, lazy, func, module, cpu");
+		       "--by: unknown key \"x\"; known: flavour, lazy, func, module, cpu, caller");
 	assert_refused(parse_by(&c.by, "other"),
-		       "--by: unknown key \"other\"; known: flavour, lazy, func, module, cpu");
+		       "--by: unknown key \"other\"; known: flavour, lazy, func, module, cpu, caller");
 	assert_refused(parse_by(&c.by, ""), "--by: there is an empty name in the list");
 }
 
@@ -143,7 +143,7 @@ static void filters(void **state)
 	common_conf(&c, &conf);
 	assert_int_equal(conf.dims, 0);
 	assert_refused(parse_filter(&c.filters, "x=1"),
-		       "--filter: unknown key \"x\"; known: flavour, lazy, func, module, cpu");
+		       "--filter: unknown key \"x\"; known: flavour, lazy, func, module, cpu, caller");
 	assert_refused(parse_filter(&c.filters, "func"),
 		       "--filter: \"func\" is no KEY=GLOB; use e.g. func=nf_*");
 	assert_refused(parse_filter(&c.filters, "func="),

@@ -12,80 +12,11 @@
 #include <cmocka.h>
 
 #include "cpus.h"
+#include "fixture_kernel.h"
 #include "kernel.h"
 #include "model.h"
 #include "plan.h"
 #include "stream.h"
-
-/* Functions that every kernel of the matrix has, and what call_rcu reads of them. */
-static const char *const functions[] = {
-	"rcu_segcblist_enqueue", "rcu_cblist_dequeue",       "rcu_segcblist_extract_done_cbs",
-	"rcu_cblist_enqueue",    "rcu_cblist_flush_enqueue", "rcutree_migrate_callbacks",
-	"__call_rcu_common",
-};
-
-static const struct {
-	const char *type, *field;
-} fields[] = {
-	{ "rcu_data", "cblist" },       { "rcu_data", "barrier_head" }, { "rcu_data", "n_cbs_invoked" },
-	{ "rcu_data", "lazy_len" },     { "rcu_segcblist", "len" },     { "rcu_cblist", "head" },
-	{ "callback_head", "func" },
-};
-
-/* Leaves out the functions and fields named in `without` (space separated). */
-static bool left_out(const char *without, const char *name)
-{
-	const char *at = without ? strstr(without, name) : NULL;
-
-	return at && (at == without || at[-1] == ' ') && (!at[strlen(name)] || at[strlen(name)] == ' ');
-}
-
-static void add_types(struct btf *btf, const char *without)
-{
-	int u64 = btf__add_int(btf, "long", 8, 0), proto = btf__add_func_proto(btf, 0);
-	const char *type = "";
-
-	for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++)
-		if (!left_out(without, functions[i]))
-			btf__add_func(btf, functions[i], BTF_FUNC_GLOBAL, proto);
-	for (size_t i = 0, at = 0; i < sizeof(fields) / sizeof(fields[0]); i++, at += 64) {
-		if (strcmp(type, fields[i].type)) {
-			type = fields[i].type;
-			at = 0;
-			btf__add_struct(btf, type, 512);
-		}
-		if (!left_out(without, fields[i].field))
-			btf__add_field(btf, fields[i].field, u64, (__u32)at, 0);
-	}
-}
-
-static struct kernel fixture(const char *without)
-{
-	struct kernel k = { 0 };
-
-	k.btf = btf__new_empty();
-	add_types(k.btf, without);
-	k.text = name_set_new();
-	k.data = name_set_new();
-	for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++)
-		if (!left_out(without, functions[i]))
-			name_set_add(k.text, functions[i]);
-	if (!left_out(without, "symbol:rcu_data"))
-		name_set_add(k.data, "rcu_data");
-	name_set_seal(k.text);
-	name_set_seal(k.data);
-	k.root = true;
-	k.caps = ~0ULL;
-	k.fentry = YES;
-	k.ftrace_enabled = YES;
-	k.possible_cpus = k.online_cpus = 4;
-	return k;
-}
-
-static struct plan_request everything(void)
-{
-	return (struct plan_request){ .sources = ~0u, .measures = ~0ULL, .flavours = ~0u, .backends = ~0u };
-}
 
 static struct plan resolve(const struct kernel *k)
 {
@@ -193,6 +124,63 @@ static void no_trampolines(struct kernel *k)
 	k->fentry_err = EINVAL;
 }
 
+/* The helper is hidden then, and looks like one that the kernel does not know. */
+static void cannot_read(struct kernel *k)
+{
+	k->read_kernel = NO;
+	k->read_kernel_err = EINVAL;
+	k->lockdown_integrity = k->lockdown_confidentiality = YES;
+}
+
+static void reading_refused(struct kernel *k)
+{
+	k->read_kernel = NO;
+	k->read_kernel_err = EPERM;
+	snprintf(k->lsm, sizeof(k->lsm), "capability,tomoyo");
+}
+
+/* Lockdown for integrity alone forbids nothing of ours: another one said no. */
+static void integrity_only(struct kernel *k)
+{
+	refused(k);
+	k->lockdown_integrity = YES;
+	k->lockdown_confidentiality = NO;
+}
+
+static void in_container(struct kernel *k)
+{
+	refused(k);
+	k->user_namespace = true;
+}
+
+static void overdue(struct kernel *k)
+{
+	k->tasks_gp = YES;
+	k->tasks_gp_ns = 10200000000ULL;
+	k->tasks_gp_overdue = true;
+}
+
+static void root_without_rights(struct kernel *k)
+{
+	k->caps = 0;
+}
+
+static void unreadable_btf(struct kernel *k)
+{
+	no_btf(k);
+	k->btf_err = -EACCES;
+}
+
+static void suffixed_only(struct kernel *k)
+{
+	name_set_free(k->text);
+	k->text = name_set_new();
+	for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++)
+		name_set_add(k->text, strcmp(functions[i], "rcu_cblist_dequeue") ? functions[i] :
+			     "rcu_cblist_dequeue.part.0");
+	name_set_seal(k->text);
+}
+
 static void notrace(struct kernel *k)
 {
 	k->traceable = name_set_new();
@@ -211,7 +199,16 @@ static const struct refusal refusals[] = {
 	{ "one capability", NULL, no_perfmon, "CAP_PERFMON missing: not root", "run it as root" },
 	{ "no BTF", NULL, no_btf, "shows no BTF", "CONFIG_DEBUG_INFO_BTF=y" },
 	{ "ftrace off", NULL, ftrace_off, "function tracing is switched off", "kernel.ftrace_enabled=1" },
-	{ "policy", NULL, refused, "a security module or policy says no", "allow fentry" },
+	{ "root without rights", NULL, root_without_rights, "CAP_BPF and CAP_PERFMON missing", "give this root" },
+	{ "unreadable BTF", NULL, unreadable_btf, "no right to read the kernel's BTF", "readable" },
+	{ "policy", NULL, refused, "a security module or policy says no", "allow them" },
+	{ "policy, integrity", NULL, integrity_only, "a security module or policy says no", "allow them" },
+	{ "lockdown, reading", NULL, cannot_read, "lockdown (confidentiality) refuses programs that read kernel "
+	  "memory", "boot without lockdown" },
+	{ "policy, reading", NULL, reading_refused, "(at work: capability,tomoyo)", "allow them" },
+	{ "container", NULL, in_container, "capabilities of a user namespace do not count", "outside" },
+	{ "overdue", NULL, overdue, "a Tasks RCU grace period has been held up for 10.2 s", "end the task" },
+	{ "suffixed, in BTF", NULL, suffixed_only, "(rcu_cblist_dequeue.part.0)", "" },
 	{ "lockdown", NULL, locked_down, "lockdown (confidentiality)", "boot without lockdown" },
 	{ "no trampolines", NULL, no_trampolines, "refuses fentry programs", "CONFIG_FUNCTION_TRACER=y" },
 	{ "absent", "rcu_cblist_dequeue", NULL, "no function rcu_cblist_dequeue (absent, or inlined)", "" },
@@ -272,6 +269,40 @@ static void test_forbidden(void **state)
 		for (const struct plan_way *w = plan_table[i].ways; w->hooks; w++)
 			for (const struct plan_hook *h = w->hooks; h->program; h++)
 				assert_null(plan_forbidden(h->target));
+}
+
+static void test_attach_reasons(void **state)
+{
+	static const struct {
+		int err;
+		void (*change)(struct kernel *k);
+		const char *reason, *fix;
+	} cases[] = {
+		{ 0, NULL, "", "" },
+		{ -E2BIG, NULL, "too many programs are attached", "end other tools" },
+		{ -EBUSY, NULL, "another tracer holds it", "" },
+		{ -EBUSY, notrace, "it cannot be traced (notrace)", "" },
+		{ -EPERM, NULL, "a security module or policy", "" },
+		{ -ETIME, NULL, "not attached in time", "a longer --attach-timeout" },
+		{ -ETIME, overdue, "held up for 10.2 s", "end the task" },
+		{ -ENODEV, NULL, "switched it off", "" },
+		{ -524, NULL, "of this shape", "" },
+	};
+	char reason[PLAN_TEXT], fix[PLAN_TEXT];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct kernel k = fixture(NULL);
+
+		k.tasks_gp = NO;
+		if (cases[i].change)
+			cases[i].change(&k);
+		plan_attach_reason(&k, "rcu_cblist_dequeue", cases[i].err, reason, fix);
+		assert_non_null(strstr(reason, cases[i].reason));
+		assert_non_null(strstr(fix, cases[i].fix));
+		assert_int_equal(!*reason, !cases[i].err);
+		kernel_free(&k);
+	}
 }
 
 static void test_wanted_names(void **state)
@@ -337,6 +368,7 @@ int main(void)
 		cmocka_unit_test(test_refusals),
 		cmocka_unit_test(test_backends_not_allowed),
 		cmocka_unit_test(test_forbidden),
+		cmocka_unit_test(test_attach_reasons),
 		cmocka_unit_test(test_wanted_names),
 		cmocka_unit_test(test_emit),
 		cmocka_unit_test(test_cpu_lists),
