@@ -544,7 +544,7 @@ static void test_random_models(void **state)
 			assert_true(keys > 5 || by[b] == KEY_LAZY);
 			for (top = 0; top <= keys + 1; top += 1 + top / 4) {
 				check_breakdown(by[b], top);
-				if (top && top < keys)
+				if (top && top < keys && by[b] != KEY_LAZY)
 					assert_int_equal(out[n - 1].keys.others, keys - top);
 			}
 		}

@@ -2,12 +2,12 @@
 """The equations that hold in every run: seen + declared = what the kernel did."""
 
 import results
-import trace
+import oracle
 
 
 def window(case, name):
     document = case.measured(name)
-    return document, trace.Window(case.trace(name), document)
+    return document, oracle.Window(case.trace(name), document)
 
 
 def hand_overs(case, document, seen):

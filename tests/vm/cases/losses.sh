@@ -21,11 +21,16 @@ spill() {
 	watch spill -- flood $FLOOD
 }
 
-# The least memory that it takes: the tables are too small, and the ring is.
-tiny() {
+# Sets $least: what a refusal says that it needs.
+least_memory() {
 	kdefer hist --json -d 0.1 --max-memory 64k >"$OUT/refusal.json" 2>"$OUT/refusal.err"
 	echo $? >"$OUT/refusal.status"
 	least=$(grep -oE 'need [0-9]+ bytes' "$OUT/refusal.err" | grep -oE '[0-9]+')
+}
+
+# Tables that are too small.
+tiny() {
+	least_memory
 	watch tiny --max-memory "$least" -- flood $PART
 }
 

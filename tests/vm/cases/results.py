@@ -4,7 +4,7 @@
 import json
 import os
 
-import trace
+import oracle
 
 
 class Missing(Exception):
@@ -66,7 +66,7 @@ class Case:
         return document
 
     def trace(self, name):
-        found = trace.Trace(self.text(f"{name}.trace"), self.text(f"{name}.stats"),
+        found = oracle.Trace(self.text(f"{name}.trace"), self.text(f"{name}.stats"),
                             self.text(f"{name}.profile"))
         if "begin" not in found.marks or "end" not in found.marks:
             raise Missing(f"{name}.trace has no marks")

@@ -180,7 +180,7 @@ class Range:
         return Range(self.low + other.low, self.high + other.high)
 
     def __contains__(self, number):
-        return self.low <= number <= self.high
+        return number is not None and self.low <= number <= self.high
 
     def widened(self, by):
         return Range(self.low - by, self.high + by)
