@@ -331,9 +331,9 @@ int BPF_PROG(kd_batch, struct rcu_segcblist *rsclp, struct rcu_cblist *rclp)
 		return 0;
 	if (list == st->list) {
 		st->rclp = local;
-		return 0;
-	}
-	if (st->rclp == local)
+		if (!st->offloadable)
+			return 0; /* in softirq, or a kthread that cannot leave this CPU */
+	} else if (st->rclp == local)
 		st->rclp = 0; /* another list's batch at the same place on the stack */
 	cpu = bpf_map_lookup_elem(&lists, &list);
 	owner = cpu ? cpu_state(*cpu) : 0;

@@ -195,6 +195,78 @@ static int make_hostile(const char *dir)
 	return end(&m);
 }
 
+static const struct gp_series {
+	uint8_t measure, flavour;
+	uint32_t flags, times;
+	uint64_t key, least;
+	const char *name, *hooks;
+} gp_series[] = {
+	{ KD_M_RCU_GP_DURATION, KD_FL_RCU, 0, 120, 0, 9 * MS, "", "rcu_gp_init rcu_gp_cleanup" },
+	{ KD_M_RCU_GP_DURATION, KD_FL_TASKS_TRACE, 0, 2, 0, 80 * MS, "", "rcu_tasks_wait_gp" },
+	{ KD_M_RCU_GP_DURATION, KD_FL_SRCU, 0, 0, 0, 0, "", "srcu_gp_start process_srcu" },
+	{ KD_M_RCU_GP_WAIT, KD_FL_RCU, 0, 30, 0xffffffff81001111, 12 * MS, "cleanup_net",
+	  "synchronize_rcu rcu_barrier" },
+	{ KD_M_RCU_GP_WAIT, KD_FL_RCU, 0, 7, 0xffffffffc0002222, 30 * MS, "xt_table_free [x_tables]", NULL },
+	{ KD_M_RCU_GP_WAIT, KD_FL_RCU, 0, 4, 0xffffffff81003333, 9 * MS, "cleanup_net", NULL },
+	{ KD_M_RCU_GP_WAIT, KD_FL_RCU, 0, 1, 0, 11 * MS, "", NULL },
+	{ KD_M_RCU_GP_WAIT, KD_FL_EXPEDITED, 0, 25, 0xffffffff81004444, 300 * US, "dev_deactivate_many",
+	  "synchronize_rcu_expedited" },
+	{ KD_M_RCU_GP_WAIT, KD_FL_EXPEDITED, KD_SERIES_OTHER, 2, 0, 500 * US, "", NULL },
+};
+
+#define GP_SERIES (sizeof(gp_series) / sizeof(gp_series[0]))
+
+static void gp_of(struct maker *m, const struct gp_series *g)
+{
+	m->source = KD_SRC_RCU_GP;
+	m->measure = g->measure;
+	m->flavour = g->flavour;
+}
+
+/* Another source beside callbacks: grace periods, which have no key, and waits by caller. */
+static int make_gp(const char *dir)
+{
+	static const char *const off[] = { "none", "", "this kernel has no function rcu_x", "" };
+	struct maker m;
+	uint32_t i, k;
+	int err = begin(&m, dir, "gp.kdefer");
+
+	if (err)
+		return err;
+	put_host(&m);
+	put_plan(&m, PLAN_ON, plan_on);
+	for (i = 0; i < GP_SERIES; i++) {
+		const char *const on[] = { "fentry", gp_series[i].hooks, "", "" };
+
+		gp_of(&m, &gp_series[i]);
+		if (gp_series[i].hooks)
+			put_plan(&m, PLAN_ON, on);
+	}
+	m.flavour = KD_FL_TASKS_RUDE;
+	put_plan(&m, PLAN_OFF, off);
+	put_clock(&m);
+	put_tick(&m, 0);
+	for (i = 0; i < GP_SERIES; i++) {
+		gp_of(&m, &gp_series[i]);
+		put_series(&m, m.main[i].id, KD_DIM_MAIN, gp_series[i].flags, gp_series[i].key, gp_series[i].name);
+		for (k = 0; k < gp_series[i].times; k++)
+			add_event(&m, i, k % CPUS, gp_series[i].least + k * 100 * US, k * 10 * MS);
+	}
+	put_total(&m, KD_REC_LOST, KD_LOST_PRE_START, 2);
+	put_total(&m, KD_REC_COUNT, KD_CNT_BEGUN, 192);
+	put_total(&m, KD_REC_COUNT, KD_CNT_DONE, 191);
+	put_total(&m, KD_REC_COUNT, KD_CNT_OPEN, 1);
+	m.source = KD_SRC_CALL_RCU;
+	m.measure = KD_M_CALL_RCU_LATENCY;
+	m.flavour = KD_FL_RCU;
+	put_series(&m, m.main[GP_SERIES].id, KD_DIM_MAIN, 0, 0xffffffff81005555, "file_free_rcu");
+	for (k = 0; k < 40; k++)
+		add_event(&m, GP_SERIES, k % CPUS, 5 * MS + k * 100 * US, k * 10 * MS);
+	put_self(&m, 500, 1);
+	put_tick(&m, 2 * S);
+	return end(&m);
+}
+
 int main(int argc, char **argv)
 {
 	if (argc != 2) {
@@ -202,5 +274,5 @@ int main(int argc, char **argv)
 		return 2;
 	}
 	return make_busy(argv[1]) || make_empty(argv[1]) || make_off(argv[1]) ||
-	       make_sampled(argv[1]) || make_hostile(argv[1]);
+	       make_sampled(argv[1]) || make_hostile(argv[1]) || make_gp(argv[1]);
 }

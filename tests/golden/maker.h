@@ -42,6 +42,7 @@ struct maker {
 	struct slot main[SERIES], cpu[CPUS];
 	struct kd_rec_worst worst[WORST];
 	size_t nworst;
+	uint8_t source, measure, flavour; /* what plan rows, series and totals are of */
 	uint64_t now, random;
 	uint32_t tick;
 	int err;
@@ -90,7 +91,7 @@ static void put_number(struct maker *m, const char *name, uint64_t value)
 static void put_plan(struct maker *m, enum plan_state state, const char *const *texts)
 {
 	put_text(m, KD_REC_PLAN,
-		 KD_SRC_CALL_RCU | KD_M_CALL_RCU_LATENCY << 8 | KD_FL_RCU << 16 |
+		 m->source | (uint64_t)m->measure << 8 | (uint64_t)m->flavour << 16 |
 			 (uint64_t)state << 24 | 1ULL << 32,
 		 0, texts, 4);
 }
@@ -100,9 +101,9 @@ static void put_series(struct maker *m, uint32_t id, enum kd_dim dim, uint32_t f
 {
 	struct kd_rec_series r = {
 		.rec = { .kind = KD_REC_SERIES, .len = sizeof(r), .id = id },
-		.source = KD_SRC_CALL_RCU,
-		.measure = KD_M_CALL_RCU_LATENCY,
-		.flavour = KD_FL_RCU,
+		.source = m->source,
+		.measure = m->measure,
+		.flavour = m->flavour,
 		.dim = (uint8_t)dim,
 		.flags = flags,
 		.key = { key },
@@ -116,7 +117,7 @@ static void put_total(struct maker *m, uint16_t kind, unsigned int what, uint64_
 {
 	struct kd_rec_total r = {
 		.rec = { .kind = kind, .len = sizeof(r) },
-		.source = KD_SRC_CALL_RCU,
+		.source = m->source,
 		.what = (uint16_t)what,
 		.total = total,
 	};
@@ -231,6 +232,9 @@ static int begin(struct maker *m, const char *dir, const char *name)
 	uint32_t i;
 
 	memset(m, 0, sizeof(*m));
+	m->source = KD_SRC_CALL_RCU;
+	m->measure = KD_M_CALL_RCU_LATENCY;
+	m->flavour = KD_FL_RCU;
 	m->now = MONO_NS;
 	m->random = 88172645463325252ULL;
 	for (i = 0; i < SERIES + CPUS; i++) {

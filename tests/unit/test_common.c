@@ -9,6 +9,8 @@
 
 #define SOURCE(id) (1u << (id))
 #define LATENCY (1ull << KD_M_CALL_RCU_LATENCY)
+#define DURATION (1ull << KD_M_RCU_GP_DURATION)
+#define WAIT (1ull << KD_M_RCU_GP_WAIT)
 
 static struct common c;
 
@@ -57,6 +59,10 @@ static void sources(void **state)
 	assert_int_equal(parse_sources(&c.want, "call_rcu.latency,call_rcu"), 0);
 	assert_int_equal(c.want.sources, SOURCE(KD_SRC_CALL_RCU));
 	assert_true(c.want.measures & LATENCY);
+	assert_int_equal(parse_sources(&c.want, "rcu_gp.duration"), 0);
+	assert_int_equal(c.want.sources, SOURCE(KD_SRC_RCU_GP));
+	assert_int_equal(c.want.measures, DURATION);
+	assert_int_equal(c.want.hidden[KD_M_RCU_GP_DURATION], 0);
 	assert_refused(parse_sources(&c.want, "x"),
 		       "--sources: unknown source \"x\"; known: call_rcu, rcu_gp, rcu_tasks_trace");
 	assert_refused(parse_sources(&c.want, "call_rcu.x"),
@@ -70,6 +76,23 @@ static void sources(void **state)
 	assert_refused(parse_sources(&c.want, ""), "--sources: there is an empty name in the list");
 	assert_refused(parse_sources(&c.want, "call_rcu,"),
 		       "--sources: there is an empty name in the list");
+}
+
+/* A name for one flavour of several measures; what is asked for whole stays whole. */
+static void short_sources(void **state)
+{
+	const uint32_t rest = ~(1u << KD_FL_TASKS_TRACE);
+
+	(void)state;
+	assert_int_equal(parse_sources(&c.want, "rcu_tasks_trace"), 0);
+	assert_int_equal(c.want.sources, SOURCE(KD_SRC_CALL_RCU) | SOURCE(KD_SRC_RCU_GP));
+	assert_int_equal(c.want.measures, LATENCY | DURATION | WAIT);
+	assert_int_equal(c.want.hidden[KD_M_CALL_RCU_LATENCY], rest);
+	assert_int_equal(c.want.hidden[KD_M_RCU_GP_DURATION], rest);
+	assert_int_equal(c.want.hidden[KD_M_RCU_GP_WAIT], rest);
+	assert_int_equal(parse_sources(&c.want, "rcu_tasks_trace,call_rcu"), 0);
+	assert_int_equal(c.want.hidden[KD_M_CALL_RCU_LATENCY], 0);
+	assert_int_equal(c.want.hidden[KD_M_RCU_GP_WAIT], rest);
 }
 
 /* Longer than any buffer for a name: cut, and still another name. */
@@ -272,6 +295,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(defaults_ask_for_all, setup),
 		cmocka_unit_test_setup(sources, setup),
+		cmocka_unit_test_setup(short_sources, setup),
 		cmocka_unit_test_setup(long_names, setup),
 		cmocka_unit_test_setup(backends, setup),
 		cmocka_unit_test_setup(breakdowns, setup),

@@ -576,6 +576,111 @@ static void test_many_series(void **state)
 
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 
+/* --- another source: duration has no key, wait goes by caller --- */
+
+static void add_gp(uint32_t id, uint8_t measure, uint8_t flavour, uint32_t flags, const char *name,
+		   uint64_t count)
+{
+	struct kd_rec_series r = {
+		.rec = HEADER(r, KD_REC_SERIES, id),
+		.source = KD_SRC_RCU_GP,
+		.measure = measure,
+		.flavour = flavour,
+		.flags = flags,
+		.key = { id },
+	};
+
+	snprintf(r.name, sizeof(r.name), "%s", name);
+	stream_record(&s, &r, sizeof(r));
+	put_bucket(&s, id, 3, count);
+	put_stat(&s, id, 3 * count, 3, 3);
+}
+
+static void make_gp_example(void)
+{
+	add(1, KD_FL_RCU, KD_DIM_MAIN, 0, 0xa, "free_a", 20);
+	add(2, KD_FL_RCU, KD_DIM_CPU, 0, 1, "", 20);
+	add_gp(11, KD_M_RCU_GP_DURATION, KD_FL_RCU, 0, "", 9);
+	add_gp(12, KD_M_RCU_GP_DURATION, KD_FL_EXPEDITED, 0, "", 4);
+	add_gp(13, KD_M_RCU_GP_WAIT, KD_FL_RCU, 0, "work_a", 5);
+	add_gp(14, KD_M_RCU_GP_WAIT, KD_FL_RCU, 0, "work_b [mod]", 3);
+	add_gp(15, KD_M_RCU_GP_WAIT, KD_FL_RCU, KD_SERIES_OTHER, "", 1);
+	put_tick(&s, 1, 1);
+}
+
+static void expect_gp(size_t i, uint8_t measure, unsigned int has, uint64_t count)
+{
+	assert_true(i < n);
+	assert_int_equal(out[i].source, KD_SRC_RCU_GP);
+	assert_int_equal(out[i].measure, measure);
+	assert_int_equal(out[i].keys.has, has);
+	assert_int_equal(hist_count(&out[i].hist), count);
+}
+
+static void expect_caller(size_t i, const char *caller, const char *module, uint64_t count)
+{
+	expect_gp(i, KD_M_RCU_GP_WAIT,
+		  BIT(KEY_FLAVOUR) | BIT(KEY_CALLER) | (module ? BIT(KEY_MODULE) : 0), count);
+	assert_string_equal(out[i].keys.caller, caller);
+	assert_null(out[i].keys.func);
+	if (module)
+		assert_string_equal(out[i].keys.module, module);
+}
+
+static void test_main_keys(void **state)
+{
+	(void)state;
+	make_gp_example();
+	ask((struct query){ 0 });
+	assert_int_equal(n, 8);
+	expect_total(0, KD_FL_RCU, 20);
+	expect_gp(1, KD_M_RCU_GP_DURATION, BIT(KEY_FLAVOUR), 9);
+	expect_gp(2, KD_M_RCU_GP_DURATION, BIT(KEY_FLAVOUR), 4);
+	expect_gp(3, KD_M_RCU_GP_WAIT, BIT(KEY_FLAVOUR), 9);
+	expect_func(4, KD_FL_RCU, "free_a", NULL, 20);
+	expect_caller(5, "work_a", NULL, 5);
+	expect_caller(6, "work_b", "mod", 3);
+	expect_gp(7, KD_M_RCU_GP_WAIT, BIT(KEY_FLAVOUR) | BIT(KEY_OTHER), 1);
+
+	ask((struct query){ .by = BIT(KEY_FUNC) | BIT(KEY_CALLER) | BIT(KEY_CPU) });
+	assert_int_equal(n, 9); /* all of it, and the CPU of callbacks: durations have none of these */
+	ask((struct query){ .by = BIT(KEY_MODULE) });
+	assert_int_equal(n, 4 + 1 + 3);
+}
+
+/* A total of what a filter cannot cut is left out: none is not the same as zero. */
+static void test_filters_of_other_keys(void **state)
+{
+	(void)state;
+	make_gp_example();
+	ask_filtered(0, KEY_CALLER, "*_b", 0, NULL);
+	assert_int_equal(n, 2);
+	expect_gp(0, KD_M_RCU_GP_WAIT, BIT(KEY_FLAVOUR), 3);
+	expect_caller(1, "work_b", "mod", 3);
+	ask_filtered(0, KEY_FUNC, "*", 0, NULL);
+	assert_int_equal(n, 2);
+	expect_total(0, KD_FL_RCU, 20);
+	ask_filtered(BIT(KEY_CPU), KEY_CPU, "1", 0, NULL);
+	assert_int_equal(n, 2);
+	expect_total(0, KD_FL_RCU, 20);
+	ask_filtered(0, KEY_MODULE, "mod", 0, NULL);
+	assert_int_equal(n, 3); /* totals of both that have modules */
+}
+
+static void test_hidden_flavours(void **state)
+{
+	const uint32_t hidden[KD_M_COUNT] = { [KD_M_CALL_RCU_LATENCY] = ~0u,
+					      [KD_M_RCU_GP_DURATION] = ~BIT(KD_FL_EXPEDITED),
+					      [KD_M_RCU_GP_WAIT] = ~0u };
+
+	(void)state;
+	make_gp_example();
+	ask((struct query){ .hidden = hidden });
+	assert_int_equal(n, 1);
+	expect_gp(0, KD_M_RCU_GP_DURATION, BIT(KEY_FLAVOUR), 4);
+	assert_int_equal(out[0].flavour, KD_FL_EXPEDITED);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -591,6 +696,9 @@ int main(void)
 		TEST(test_key_texts),
 		TEST(test_random_models),
 		TEST(test_many_series),
+		TEST(test_main_keys),
+		TEST(test_filters_of_other_keys),
+		TEST(test_hidden_flavours),
 	};
 
 	return cmocka_run_group_tests_name("metrics", tests, NULL, NULL);

@@ -27,10 +27,7 @@ paste() {
 
 run() {
 	three root kdefer
-	for measure in $(sed -n 's/^\([a-z_]*\.[a-z_]*\): .*/\1/p' <<-END
-		$(kdefer doctor)
-	END
-	); do
+	for measure in $(kdefer doctor | sed -n 's/^\([a-z_]*\.[a-z_]*\): .*/\1/p'); do
 		echo "$measure" >>"$OUT/measures"
 		paste "$measure"
 	done
