@@ -91,9 +91,11 @@ static __noinline int add_worst(__u32 group, __u32 slot, __u32 cpu, __u64 took)
 	__u32 first = bpf_get_smp_processor_id(), i;
 
 	for (i = 0; i < RG_BINS; i++) {
-		__u32 at = (group * RG_BINS + ((first + i) & (RG_BINS - 1))) & (RG_LISTS - 1);
-		struct rg_bin *bin = &bins[at];
+		__u64 at = group * RG_BINS + ((first + i) & (RG_BINS - 1));
+		struct rg_bin *bin;
 
+		barrier_var(at); /* the mask right before its use: the verifier of 6.1 forgets bounds at an "or" */
+		bin = &bins[at & (RG_LISTS - 1)];
 		if ((__s64)(tagged(epoch, took) - *(volatile __u64 *)&bin->floor) <= 0)
 			return 0;
 		if (__sync_lock_test_and_set(&bin->busy, 1))

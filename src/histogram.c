@@ -132,7 +132,7 @@ void hist_mend(struct hist *h)
 		return; /* no counts to hold them against */
 	while (!h->bucket[last])
 		last--;
-	if (none || h->min >= hist_high(first))
+	if (none || (first < KD_HIST_BUCKETS - 1 && h->min >= hist_high(first)))
 		h->min = hist_low(first);
 	if (none || h->max < hist_low(last))
 		h->max = last == KD_HIST_BUCKETS - 1 ? UINT64_MAX : hist_high(last) - 1;

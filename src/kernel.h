@@ -53,11 +53,15 @@ struct kernel {
 
 /*
  * Fills k from the running kernel. Of the symbol lists (over 100,000 names) only what wanted() takes
- * is kept. `thorough` also reads the list of traceable functions, which a real attach makes needless.
- * 0 or -ENOMEM: what cannot be read is said in the fields.
+ * is kept. 0 or -ENOMEM: what cannot be read is said in the fields.
+ *
+ * The second half, what function tracing says of itself, is apart: behind a Tasks RCU grace period that
+ * is held up while another tracer waits for it, reading that never comes back. `thorough` also reads the
+ * list of traceable functions, which a real attach makes needless.
  */
 typedef bool (*kernel_wanted)(const char *name, size_t len);
-int kernel_probe(struct kernel *k, kernel_wanted wanted, bool thorough);
+int kernel_probe(struct kernel *k, kernel_wanted wanted);
+int kernel_probe_ftrace(struct kernel *k, kernel_wanted wanted, bool thorough);
 void kernel_free(struct kernel *k);
 /* Lets go of the BTF (megabytes) once all questions about types are answered. */
 void kernel_forget_types(struct kernel *k);

@@ -149,7 +149,6 @@ static void read_settings(struct kernel *k)
 	if (!file_u64("/sys/module/rcutree/parameters/jiffies_till_first_fqs", &v) && v < 1000000)
 		k->first_fqs_jiffies = (unsigned int)v;
 	k->kptr_restrict = file_u64("/proc/sys/kernel/kptr_restrict", &v) ? -1 : (int)v;
-	k->ftrace_enabled = file_u64("/proc/sys/kernel/ftrace_enabled", &v) ? UNKNOWN : v ? YES : NO;
 	k->user_namespace = in_user_namespace();
 	if (file_line("/sys/kernel/security/lsm", k->lsm, sizeof(k->lsm)))
 		k->lsm[0] = '\0';
@@ -158,21 +157,24 @@ static void read_settings(struct kernel *k)
 	read_preempt(k);
 }
 
-int kernel_probe(struct kernel *k, kernel_wanted wanted, bool thorough)
+int kernel_probe(struct kernel *k, kernel_wanted wanted)
 {
-	int err;
-
 	memset(k, 0, sizeof(*k));
 	k->root = geteuid() == 0;
 	k->caps = effective_caps();
-	k->fentry = k->read_kernel = k->tasks_gp = UNKNOWN;
+	k->fentry = k->read_kernel = k->tasks_gp = k->ftrace_enabled = UNKNOWN;
 	errno = 0;
 	k->btf = btf__load_vmlinux_btf();
 	if (!k->btf)
 		k->btf_err = errno ? -errno : -ENOENT;
 	read_settings(k);
-	err = read_symbols(k, wanted);
-	if (!err && thorough)
-		err = read_traceable(k, wanted);
-	return err;
+	return read_symbols(k, wanted);
+}
+
+int kernel_probe_ftrace(struct kernel *k, kernel_wanted wanted, bool thorough)
+{
+	uint64_t v;
+
+	k->ftrace_enabled = file_u64("/proc/sys/kernel/ftrace_enabled", &v) ? UNKNOWN : v ? YES : NO;
+	return thorough ? read_traceable(k, wanted) : 0;
 }

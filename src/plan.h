@@ -83,15 +83,12 @@ struct plan_request {
 	uint32_t backends;      /* bits of enum backend that may be used */
 };
 
-/* Facts about the running kernel that the table needs (kernel_probe, and the try of a first hook). */
-int plan_probe(struct kernel *k, bool thorough);
-/* The same for a caller that asks for more names (those of plan_wants must be among them). */
-int plan_probe_names(struct kernel *k, bool (*wanted)(const char *name, size_t len), bool thorough);
 /*
- * Before anything is attached: is a Tasks RCU grace period overdue? Waits for one under way until it
- * is limit_ns old, or stopped() (may be NULL).
+ * Facts about the running kernel that the table needs (kernel_probe, and the try of a first hook). A
+ * Tasks RCU grace period that is under way is waited for, until it is limit_ns old or stopped() (may be
+ * NULL): then nothing that would wait for it in the kernel is touched.
  */
-void plan_probe_tasks(struct kernel *k, uint64_t limit_ns, int (*stopped)(void));
+int plan_probe(struct kernel *k, bool thorough, uint64_t limit_ns, int (*stopped)(void));
 
 /* Resolves the whole table. Rows that were not asked for are left out. 0 or -ENOMEM. */
 int plan_resolve(struct plan *p, const struct kernel *k, const struct plan_request *want);

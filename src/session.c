@@ -275,10 +275,8 @@ static int nothing_left(struct session *s)
 
 static int open_all(struct session *s)
 {
-	int err = plan_probe(&s->kernel, false);
+	int err = plan_probe(&s->kernel, false, s->conf.attach_timeout_ns, s->conf.stopped);
 
-	if (!err)
-		plan_probe_tasks(&s->kernel, s->conf.attach_timeout_ns, s->conf.stopped);
 	if (!err)
 		err = host_emit(&s->kernel, s->out);
 	if (!err)
@@ -538,6 +536,7 @@ static int try_hook(struct session *s, size_t i)
 	return attach_end(a, job.err == -ETIME ? 0 : s->conf.attach_timeout_ns, NULL);
 }
 
+/* Behind one that the kernel does not come back from, no other is tried: for the same reason. */
 static void try_hooks(struct session *s)
 {
 	int err = 0;
@@ -545,11 +544,10 @@ static void try_hooks(struct session *s)
 	for (size_t i = 0; i < s->nhooks; i++) {
 		if (!hook_used(s, i))
 			continue;
-		if (!err)
-			err = try_hook(s, i);
+		if (err)
+			note_attached(s, i, err);
 		else
-			plan_attached(&s->plan, s->hook[i].program, err, "not tried: the kernel did not come back "
-				      "from the hook before", "");
+			err = try_hook(s, i);
 	}
 }
 

@@ -125,11 +125,10 @@ static int try_plan(struct doctor_command *d)
 
 static int probe(struct doctor_command *d)
 {
-	int err = plan_probe(&d->kernel, true);
+	int err = plan_probe(&d->kernel, true, d->common.attach_timeout_ns, NULL);
 
 	if (err)
 		return err;
-	plan_probe_tasks(&d->kernel, d->common.attach_timeout_ns, NULL);
 	facts_read(&d->facts, &d->kernel);
 	ask_memory(d);
 	return plan_resolve(&d->plan, &d->kernel, &d->common.want);

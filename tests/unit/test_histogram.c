@@ -444,6 +444,38 @@ static void fold_edges(void **state)
 	}
 }
 
+/* Extremes that the counts contradict give way to the edge of the outermost bucket, others stay. */
+static void test_mend(void **state)
+{
+	const unsigned int low = hist_bucket(1000), high = hist_bucket(5000000);
+	struct hist h;
+
+	(void)state;
+	hist_init(&h);
+	hist_mend(&h);
+	assert_true(h.min == UINT64_MAX && h.max == 0); /* nothing to hold them against */
+
+	h.bucket[low] = 1;
+	h.bucket[high] = 2;
+	hist_mend(&h); /* no extremes at all */
+	assert_true(h.min == hist_low(low) && h.max == hist_high(high) - 1);
+
+	h.min = 1001;
+	h.max = 4999999;
+	hist_mend(&h); /* possible: left alone */
+	assert_true(h.min == 1001 && h.max == 4999999);
+
+	h.min = 2000000;
+	h.max = 3000000;
+	hist_mend(&h);
+	assert_true(h.min == hist_low(low) && h.max == hist_high(high) - 1);
+
+	hist_init(&h);
+	h.bucket[KD_HIST_BUCKETS - 1] = 1;
+	hist_mend(&h);
+	assert_true(h.max == UINT64_MAX);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -462,6 +494,7 @@ int main(void)
 		cmocka_unit_test(too_few_samples_tell_nothing),
 		cmocka_unit_test(shares_outside_are_refused),
 		cmocka_unit_test(folds_to_powers_of_two),
+		cmocka_unit_test(test_mend),
 		cmocka_unit_test(fold_edges),
 	};
 

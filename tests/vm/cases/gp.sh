@@ -36,6 +36,11 @@ trace_a_function() {
 	rmdir $TRACING/instances/gp
 }
 
+# Off the reader's CPU, or it cannot begin the grace period that the reader is to hold up.
+move_kthread() {
+	for each in $(pidof rcu_preempt rcu_sched); do taskset -p 1 "$each"; done
+}
+
 load() {
 	reader --files 1 --stay 200 >"$OUT/reader"
 	gpload sync 20
@@ -55,6 +60,7 @@ load() {
 run() {
 	grep -wE 'rcu_tasks|rcu_tasks_trace|rcu_tasks_trace_srcu_struct' /proc/kallsyms >"$OUT/symbols"
 	cat /sys/kernel/rcu_normal >"$OUT/rcu_normal"
+	move_kthread
 	oracle_on gp_events
 	hist gp -s rcu_gp -- load
 	echo 0 >$TRACING/events/syscalls/sys_exit_membarrier/enable

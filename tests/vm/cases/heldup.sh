@@ -15,8 +15,11 @@ run() {
 	hog &
 	hog=$!
 	sleep 1
-	# None is under way yet, so there is nothing to see beforehand.
-	ending KILL 9000 "$OUT/killed.json" kdefer hist -s call_rcu --json >>"$OUT/endings" 2>/dev/null
+	# None is under way yet, so there is nothing to see beforehand. On 6.1 attaching waits for one, on
+	# newer kernels detaching does, when the killed one's process gets to it.
+	ending KILL +500 "$OUT/killed.json" kdefer hist -s call_rcu --ndjson -i 200ms \
+		>>"$OUT/endings" 2>"$OUT/killed.err"
+	sleep 1
 	timed doctor doctor -s call_rcu --json --attach-timeout 2s
 	timed try doctor --try -s call_rcu --json --attach-timeout 2s
 	timed hist hist -s call_rcu -d 1 --json --attach-timeout 2s
