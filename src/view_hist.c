@@ -204,16 +204,30 @@ static int put_lost(FILE *out, const struct view_hist *v, unsigned int source, b
 	return lines;
 }
 
+/* What waits is counted for a source as a whole, whatever its measures are. */
+static void put_open(FILE *out, const struct view_hist *v, const struct metric *x, uint64_t open)
+{
+	const struct measure_info *info = measure_info(x->measure), *other;
+	unsigned int i, of_source = 0;
+	char n[FMT_LEN];
+
+	for (i = 0; (other = measure_info(i)); i++)
+		of_source += other->source == x->source;
+	fmt_count(n, sizeof(n), open);
+	if (of_source > 1)
+		field(out, v, "waiting:", "%s begun, not yet done, in all of %s", n, source_name(x->source));
+	else
+		field(out, v, "waiting:", "%s %s, not yet %s", n, info->begins, info->ends);
+}
+
 static void put_missing(FILE *out, const struct view_hist *v, const struct metric *x)
 {
 	uint64_t open = scope_count(v->model, v->scope, x->source, KD_CNT_OPEN);
-	const struct measure_info *info = measure_info(x->measure);
 	uint64_t refused = v->model->refused;
 	char n[FMT_LEN];
 
 	if (open)
-		field(out, v, "waiting:", "%s %s, not yet %s", fmt_count(n, sizeof(n), open),
-		      info->begins, info->ends);
+		put_open(out, v, x, open);
 	if (!put_lost(out, v, x->source, false) && !refused && !v->brief)
 		field(out, v, "lost:", "nothing lost");
 	if (refused)
