@@ -21,7 +21,7 @@
 #include "rcu_gp.h"
 
 const volatile __u32 wait_flavours, gp_flavours; /* bits of enum kd_flavour that are asked for */
-const volatile __u64 sample = 1;                 /* follow 1 of N */
+const volatile __u64 sample = 1;		 /* follow 1 of N */
 
 /* Everything that begins and ends; a call's name is that of its function. */
 enum rg_what {
@@ -51,13 +51,13 @@ struct {
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 64);
-	__type(key, __u64);   /* struct srcu_struct */
+	__type(key, __u64); /* struct srcu_struct */
 	__type(value, __u64);
 } domains SEC(".maps");
 
 __u64 since; /* what began before it is not measured; 0 = not recording */
 __u64 begun, done;
-__u64 absent;    /* ends without a beginning */
+__u64 absent;	 /* ends without a beginning */
 __u64 ring_full; /* ticks that were cut short by the ring */
 __u64 lost[KD_LOST_COUNT];
 
@@ -94,7 +94,8 @@ static __noinline int add_worst(__u32 group, __u32 slot, __u32 cpu, __u64 took)
 		__u64 at = group * RG_BINS + ((first + i) & (RG_BINS - 1));
 		struct rg_bin *bin;
 
-		barrier_var(at); /* the mask right before its use: the verifier of 6.1 forgets bounds at an "or" */
+		barrier_var(
+			at); /* the mask right before its use: the verifier of 6.1 forgets bounds at an "or" */
 		bin = &bins[at & (RG_LISTS - 1)];
 		if ((__s64)(tagged(epoch, took) - *(volatile __u64 *)&bin->floor) <= 0)
 			return 0;
@@ -147,7 +148,8 @@ static __noinline int finish(struct rg_open *o, __u64 end)
 	if (!s)
 		return 0;
 	series_add(s, epoch, took);
-	add_worst(o->what == RG_GRACE_PERIOD ? o->flavour : KD_FL_COUNT + o->flavour, slot, o->cpu, took);
+	add_worst(o->what == RG_GRACE_PERIOD ? o->flavour : KD_FL_COUNT + o->flavour, slot, o->cpu,
+		  took);
 	return 0;
 }
 
@@ -171,7 +173,8 @@ static __always_inline __u64 begin_time(void)
 /* One function calls the other, and its caller waits for both. */
 static __always_inline bool is_inside(__u8 inner, __u8 outer)
 {
-	return (outer == RG_SYNC && inner == RG_SYNC_EXP) || (outer == RG_SRCU && inner == RG_SRCU_EXP);
+	return (outer == RG_SYNC && inner == RG_SYNC_EXP) ||
+	       (outer == RG_SRCU && inner == RG_SRCU_EXP);
 }
 
 static __always_inline __u64 task_key(__u32 flavour)
@@ -235,7 +238,8 @@ static __noinline __u64 caller_of(__u64 *ctx)
 		found = words[(at + 1) & (FRAME_WORDS - 1)];
 	if (found == (__u64)&arch_rethook_trampoline || found == (__u64)&return_to_handler)
 		return 0; /* another tracer hides the caller */
-	return found >= KERNEL_TEXT ? found - 1 : 0; /* within the call, which may end its function */
+	return found >= KERNEL_TEXT ? found - 1
+				    : 0; /* within the call, which may end its function */
 }
 
 static __always_inline int wait_begin(__u64 *ctx, __u8 what, __u8 flavour)
@@ -252,16 +256,16 @@ static __always_inline int wait_end(__u8 what, __u8 flavour)
 	return 0;
 }
 
-#define WAIT(program, function, what, flavour)   \
-	SEC("fentry/" #function)                 \
-	int program##_in(__u64 *ctx)             \
-	{                                        \
+#define WAIT(program, function, what, flavour)         \
+	SEC("fentry/" #function)                       \
+	int program##_in(__u64 *ctx)                   \
+	{                                              \
 		return wait_begin(ctx, what, flavour); \
-	}                                        \
-	SEC("fexit/" #function)                  \
-	int program##_out(__u64 *ctx)            \
-	{                                        \
-		return wait_end(what, flavour);  \
+	}                                              \
+	SEC("fexit/" #function)                        \
+	int program##_out(__u64 *ctx)                  \
+	{                                              \
+		return wait_end(what, flavour);        \
 	}
 
 WAIT(rg_sync, synchronize_rcu, RG_SYNC, KD_FL_RCU)
@@ -290,16 +294,16 @@ static __always_inline __u8 srcu_flavour(__u64 ssp)
 	return trace && ssp == trace ? KD_FL_TASKS_TRACE : KD_FL_SRCU;
 }
 
-#define WAIT_SRCU(program, function, what)                                   \
-	SEC("fentry/" #function)                                             \
-	int program##_in(__u64 *ctx)                                         \
-	{                                                                    \
+#define WAIT_SRCU(program, function, what)                                       \
+	SEC("fentry/" #function)                                                 \
+	int program##_in(__u64 *ctx)                                             \
+	{                                                                        \
 		return wait_begin(ctx, what, srcu_flavour(first_argument(ctx))); \
-	}                                                                    \
-	SEC("fexit/" #function)                                              \
-	int program##_out(__u64 *ctx)                                        \
-	{                                                                    \
-		return wait_end(what, srcu_flavour(first_argument(ctx)));    \
+	}                                                                        \
+	SEC("fexit/" #function)                                                  \
+	int program##_out(__u64 *ctx)                                            \
+	{                                                                        \
+		return wait_end(what, srcu_flavour(first_argument(ctx)));        \
 	}
 
 WAIT_SRCU(rg_srcu, synchronize_srcu, RG_SRCU)
@@ -429,7 +433,8 @@ int rg_srcu_gp_in(__u64 *ctx)
 	when = bpf_map_lookup_elem(&domains, &ssp);
 	now = begin_time();
 	if (!when) {
-		if (bpf_map_update_elem(&domains, &ssp, &now, BPF_ANY) && now != RG_SKIP && measured(now))
+		if (bpf_map_update_elem(&domains, &ssp, &now, BPF_ANY) && now != RG_SKIP &&
+		    measured(now))
 			count(&lost[KD_LOST_TABLE_FULL]);
 		return 0;
 	}
@@ -448,7 +453,8 @@ int rg_srcu_gp_out(__u64 *ctx)
 		return 0;
 	when = bpf_map_lookup_elem(&domains, &ssp);
 	if (!when) {
-		if (measured(srcu_last_gp_end(ssp)) && !bpf_map_update_elem(&domains, &ssp, &none, BPF_NOEXIST))
+		if (measured(srcu_last_gp_end(ssp)) &&
+		    !bpf_map_update_elem(&domains, &ssp, &none, BPF_NOEXIST))
 			count(&absent);
 		return 0;
 	}
@@ -472,12 +478,14 @@ int rg_srcu_gone(__u64 *ctx)
 
 /* --- run by user space --- */
 
-#define START_AHEAD_NS 1000000 /* so that nothing that is counted can have looked before this was set */
+#define START_AHEAD_NS \
+	1000000 /* so that nothing that is counted can have looked before this was set */
 
 SEC("raw_tp")
 int kd_control(struct kd_run_args *args)
 {
-	*(volatile __u64 *)&since = args->arg[0] == RG_START ? bpf_ktime_get_ns() + START_AHEAD_NS : 0;
+	*(volatile __u64 *)&since =
+		args->arg[0] == RG_START ? bpf_ktime_get_ns() + START_AHEAD_NS : 0;
 	return 0;
 }
 

@@ -47,7 +47,8 @@ unsigned int key_of_measure(unsigned int measure)
 	if (!info || key_by_name(info->main_key, &main_key))
 		return 1u << KEY_FLAVOUR;
 	if (main_key == KEY_FUNC)
-		return 1u << KEY_FLAVOUR | 1u << KEY_FUNC | 1u << KEY_MODULE | 1u << KEY_LAZY | 1u << KEY_CPU;
+		return 1u << KEY_FLAVOUR | 1u << KEY_FUNC | 1u << KEY_MODULE | 1u << KEY_LAZY |
+		       1u << KEY_CPU;
 	return 1u << KEY_FLAVOUR | 1u << KEY_MODULE | 1u << main_key;
 }
 

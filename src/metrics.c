@@ -147,7 +147,8 @@ static struct metric *find_total(struct job *j, uint8_t source, uint8_t measure,
 
 static void add_total(struct job *j, uint8_t source, uint8_t measure, uint8_t flavour)
 {
-	if (!is_hidden(j, measure, flavour) && measure_cut(j, measure) && flavour_passes(j, flavour) && !find_total(j, source, measure, flavour))
+	if (!is_hidden(j, measure, flavour) && measure_cut(j, measure) &&
+	    flavour_passes(j, flavour) && !find_total(j, source, measure, flavour))
 		set_flavour(add_metric(j, source, measure), flavour);
 }
 
@@ -244,7 +245,8 @@ static bool enters(const struct job *j, const struct series *s, enum kd_dim dim)
 {
 	if (is_hidden(j, s->measure, s->flavour))
 		return false;
-	if (!s->declared || !s->hists || s->dim != dim || !(key_of_measure(s->measure) >> j->by & 1))
+	if (!s->declared || !s->hists || s->dim != dim ||
+	    !(key_of_measure(s->measure) >> j->by & 1))
 		return false;
 	if (j->by == KEY_LAZY && !(s->flags & (KD_SERIES_LAZY | KD_SERIES_EAGER)))
 		return false;

@@ -64,7 +64,8 @@ uint64_t scope_sampling(const struct model *m)
 enum key_name scope_breakdown(const struct metric *x)
 {
 	/* A function has its module beside it, so it comes before that. */
-	static const enum key_name order[] = { KEY_OTHER, KEY_FUNC, KEY_CALLER, KEY_CPU, KEY_LAZY, KEY_MODULE };
+	static const enum key_name order[] = { KEY_OTHER, KEY_FUNC, KEY_CALLER,
+					       KEY_CPU,	  KEY_LAZY, KEY_MODULE };
 	size_t i;
 
 	for (i = 0; i < sizeof(order) / sizeof(order[0]); i++)
@@ -78,7 +79,8 @@ bool scope_measured(const struct model *m, const struct scope *sc)
 	size_t i;
 
 	for (i = 0; i < m->nplan; i++)
-		if (m->plan[i].state == PLAN_ON && scope_has(sc, m->plan[i].measure, m->plan[i].flavour))
+		if (m->plan[i].state == PLAN_ON &&
+		    scope_has(sc, m->plan[i].measure, m->plan[i].flavour))
 			return true;
 	for (i = 0; i < m->ngroups; i++)
 		if (scope_has(sc, m->groups[i].measure, m->groups[i].flavour))

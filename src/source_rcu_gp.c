@@ -41,7 +41,8 @@ static const struct sizes least = { .slots = 16, .table = 64 };
 /* The kernel keeps a spare element of each table for each CPU. */
 static uint64_t bytes_for(const struct sizes *s, int cpus)
 {
-	return (s->slots + KD_FL_COUNT) * SERIES_BYTES + 2 * (s->table + (uint64_t)cpus) * HASH_ELEM_BYTES +
+	return (s->slots + KD_FL_COUNT) * SERIES_BYTES +
+	       2 * (s->table + (uint64_t)cpus) * HASH_ELEM_BYTES +
 	       65536; /* small maps, the worst samples, rounding */
 }
 

@@ -131,13 +131,15 @@ def same_us(case):
 
 
 def longest(case, what, worst, theirs):
-    """By the median, for the emulator may stop between the two time stamps of one moment."""
+    """By the lower median, for the emulator may stop between the two time stamps of one moment; of
+    one alone nobody can tell, so that it gets more room."""
+    room = same_us(case) * (5 if len(worst) == 1 else 1)
     off, late = [], []
     for ours in worst if theirs else []:
         begin, end = min(theirs, key=lambda p, ns=ours["monotonic_ns"]: abs(p[1] - ns / 1000))
         off.append(abs(ours["value"] / 1000 - (end - begin)))
         late.append(abs(ours["monotonic_ns"] / 1000 - end))
-    case.say(what, off and max(map(statistics.median, (off, late))) <= same_us(case),
+    case.say(what, off and max(map(statistics.median_low, (off, late))) <= room,
              f"off by {off} us, their ends by {late} us")
 
 
@@ -212,7 +214,7 @@ def longest_call(case, document, seen):
             calls = seen.calls.get((key["flavour"], key["caller"]), [])
             worst = [w for m in document.metrics for w in m.get("worst", [])
                      if m["measure"] == "wait" and w.get("caller") == key["caller"]]
-            ended = [(b, e) for b, e in calls if e]
+            ended = [(b, e) for b, e in calls if e and b >= seen.marks["begin"]]
             if worst:
                 longest(case, "the longest waits of membarrier() are the kernel's, within 1 ms",
                         worst, ended)

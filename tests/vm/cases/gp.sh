@@ -24,16 +24,16 @@ gp_events() {
 		echo "r64:cb/end_tasks_rude rcu_tasks_rude_wait_gp"
 		echo "p:cb/begin_srcu srcu_gp_start arg=%di:x64"
 	} | each_line kprobe_events
-	echo 1 >$TRACING/events/syscalls/sys_exit_membarrier/enable
+	echo 1 >"$TRACING"/events/syscalls/sys_exit_membarrier/enable
 }
 
 # Its hook was made for it, so that taking it away waits for Tasks.
 trace_a_function() {
-	mkdir $TRACING/instances/gp
-	echo schedule >$TRACING/instances/gp/set_ftrace_filter
-	echo function >$TRACING/instances/gp/current_tracer
-	echo nop >$TRACING/instances/gp/current_tracer
-	rmdir $TRACING/instances/gp
+	mkdir "$TRACING"/instances/gp
+	echo schedule >"$TRACING"/instances/gp/set_ftrace_filter
+	echo function >"$TRACING"/instances/gp/current_tracer
+	echo nop >"$TRACING"/instances/gp/current_tracer
+	rmdir "$TRACING"/instances/gp
 }
 
 # Off the reader's CPU, or it cannot begin the grace period that the reader is to hold up.
@@ -49,7 +49,7 @@ load() {
 	unshare -n true
 	echo 0 >/sys/kernel/rcu_expedited
 	gpload inotify 10
-	trace_a_function
+	for _ in 1 2 3 4 5; do trace_a_function; done
 	empty &
 	sleep 0.4
 	kill $!
@@ -63,6 +63,6 @@ run() {
 	move_kthread
 	oracle_on gp_events
 	hist gp -s rcu_gp -- load
-	echo 0 >$TRACING/events/syscalls/sys_exit_membarrier/enable
+	echo 0 >"$TRACING"/events/syscalls/sys_exit_membarrier/enable
 	oracle_save gp
 }
