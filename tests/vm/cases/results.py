@@ -20,10 +20,13 @@ class Case:
 
     def __init__(self, guest, name, folder, report):
         self.guest, self.name, self.folder, self.report = guest, name, folder, report
+        self.exact_clock = False  # the guest's time says how long something took
 
     def part(self, name):
         """The same results under a name of their own."""
-        return Case(self.guest, f"{self.name}: {name}", self.folder, self.report)
+        part = Case(self.guest, f"{self.name}: {name}", self.folder, self.report)
+        part.exact_clock = self.exact_clock
+        return part
 
     def say(self, what, ok, why=""):
         """A verdict; `why` explains a failure: what was seen, and what was expected."""
