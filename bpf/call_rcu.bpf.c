@@ -31,16 +31,16 @@
 #include "worst.bpf.h"
 #include "call_rcu.h"
 
-const volatile __u32 fifo_mask;         /* entries of a CPU's FIFO, less one */
-const volatile __u32 offload;           /* some CPU may be offloaded */
-const volatile __u32 lazy_exists;       /* the lazy wish is seen and means something */
-const volatile __u32 sample_below;      /* 0: all; else follow heads whose hash is below it */
+const volatile __u32 fifo_mask;    /* entries of a CPU's FIFO, less one */
+const volatile __u32 offload;      /* some CPU may be offloaded */
+const volatile __u32 lazy_exists;  /* the lazy wish is seen and means something */
+const volatile __u32 sample_below; /* 0: all; else follow heads whose hash is below it */
 const volatile __u32 nr_cpus = 1;
 const volatile __u32 flavours = 1 << KD_FL_RCU; /* those asked for */
 /* Series by CPU exist for these only: how many, the rank of each, and back. */
 const volatile __u32 nr_flavours = 1;
 const volatile __u8 flavour_rank[8], flavour_ranked[8];
-const volatile __u32 plain = 1;         /* none of more_slots, offload, lazy_exists, sample_below */
+const volatile __u32 plain = 1; /* none of more_slots, offload, lazy_exists, sample_below */
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -77,11 +77,11 @@ struct {
 	__type(value, __u32); /* CPU whose list it is */
 } batches SEC(".maps");
 
-__u64 nr_spilled;   /* entries now in the spill table */
-__u64 others_done;  /* callbacks of the other flavours matched there */
-__u64 spill_done;   /* matched there */
-__u64 nr_barriers;  /* callbacks of rcu_barrier() seen */
-__u64 strangers;    /* ends of heads that nobody knows */
+__u64 nr_spilled;  /* entries now in the spill table */
+__u64 others_done; /* callbacks of the other flavours matched there */
+__u64 spill_done;  /* matched there */
+__u64 nr_barriers; /* callbacks of rcu_barrier() seen */
+__u64 strangers;   /* ends of heads that nobody knows */
 
 /* rcu_data is static per-CPU data: in BTF, and in kallsyms where that lists data. */
 extern const struct rcu_data rcu_data __ksym;
@@ -114,7 +114,8 @@ static __always_inline __u32 slot_flavour(__u32 slot)
 {
 	if (slot < SLOTS_REST)
 		return KD_FL_RCU + slot;
-	return KD_FL_RCU + (~(slot_key[slot & (SLOTS_MOST - 1)] >> KEY_FLAVOUR_SHIFT) & KEY_FLAVOUR_MASK);
+	return KD_FL_RCU +
+	       (~(slot_key[slot & (SLOTS_MOST - 1)] >> KEY_FLAVOUR_SHIFT) & KEY_FLAVOUR_MASK);
 }
 
 /*
@@ -133,7 +134,8 @@ static __always_inline int sampled_out(__u64 head)
 	return ((__u32)(head >> 3) * 0x9e3779b1U) >= sample_below;
 }
 
-static __noinline int spill_push(struct cr_cpu *st, __u64 head, __u64 when, __u32 cpu, __u32 flavour)
+static __noinline int spill_push(struct cr_cpu *st, __u64 head, __u64 when, __u32 cpu,
+				 __u32 flavour)
 {
 	struct cr_away away = { .when = when, .cpu = cpu, .flavour = flavour };
 	long err;
@@ -252,9 +254,11 @@ int BPF_PROG(kd_lazy_wish, struct callback_head *head)
  * Few, and their lists are many: one per domain and CPU, or one that CPUs share. No FIFO then, but
  * the table by head. Their top bits are changed in the key, so that all flavours share the slots.
  */
-static __always_inline void push_other(struct cr_cpu *st, __u32 word, __u64 head, __u64 func, __u32 flavour)
+static __always_inline void push_other(struct cr_cpu *st, __u32 word, __u64 head, __u64 func,
+				       __u32 flavour)
 {
-	__u64 key = as_number(&st->scratch[word], func) ^ (__u64)(flavour - KD_FL_RCU) << KEY_FLAVOUR_SHIFT;
+	__u64 key = as_number(&st->scratch[word], func) ^ (__u64)(flavour - KD_FL_RCU)
+								  << KEY_FLAVOUR_SHIFT;
 	__u64 slot;
 
 	if (sample_below && sampled_out(as_number(&st->scratch[word], head))) {
@@ -346,7 +350,8 @@ int BPF_PROG(kd_batch, struct rcu_segcblist *rsclp, struct rcu_cblist *rclp)
 
 /* --- the other end --- */
 
-static __always_inline void finish(struct cr_cpu *st, __u32 here, __u32 owner_cpu, __u64 when, bool simple)
+static __always_inline void finish(struct cr_cpu *st, __u32 here, __u32 owner_cpu, __u64 when,
+				   bool simple)
 {
 	__u64 waited = (bpf_ktime_get_ns() - when) & VALUE_MASK, now = epoch;
 	__u32 slot = when >> TAG_SHIFT;
@@ -361,7 +366,8 @@ static __always_inline void finish(struct cr_cpu *st, __u32 here, __u32 owner_cp
 		return;
 	series_add(s, now, waited);
 	if (!simple && more_slots) {
-		__u32 idx = nr_slots + owner_cpu * nr_flavours + flavour_rank[slot_flavour(slot) & 7];
+		__u32 idx =
+			nr_slots + owner_cpu * nr_flavours + flavour_rank[slot_flavour(slot) & 7];
 
 		s = bpf_map_lookup_elem(&slots, &idx);
 		if (s)
@@ -458,8 +464,8 @@ static __noinline __u32 batch_owner(__u64 local)
 }
 
 /* The end of one callback of `owner`, whose state and CPU these are; `st` is the CPU that runs. */
-static __always_inline void end_one(struct cr_cpu *st, __u32 here, struct cr_cpu *owner, __u32 owner_cpu,
-				    __u64 head, bool simple)
+static __always_inline void end_one(struct cr_cpu *st, __u32 here, struct cr_cpu *owner,
+				    __u32 owner_cpu, __u64 head, bool simple)
 {
 	__u64 front = owner->front, when;
 	struct cr_entry *e = &owner->fifo[front & fifo_mask];
@@ -637,7 +643,9 @@ static __always_inline void series_describe(struct kd_rec_series *r, __u32 idx, 
 		r->flags = KD_SERIES_OTHER;
 	} else {
 		r->key[0] = address;
-		r->flags = !lazy_exists || r->flavour != KD_FL_RCU ? 0 : key & KEY_LAZY ? KD_SERIES_EAGER : KD_SERIES_LAZY;
+		r->flags = !lazy_exists || r->flavour != KD_FL_RCU ? 0
+			   : key & KEY_LAZY                        ? KD_SERIES_EAGER
+								   : KD_SERIES_LAZY;
 		/* The kernel's own name for it: works whatever kptr_restrict says, modules too. */
 		bpf_snprintf(r->name, sizeof(r->name), "%ps", &address, sizeof(address));
 	}
@@ -670,7 +678,8 @@ static long sum_cpu(__u32 cpu, struct sums **ctx)
 	if (!st || !t || !rdp)
 		return 1;
 	/* The kernel's count first: a batch that ends between the two must not look lost. */
-	t->invoked += st->list ? BPF_CORE_READ(rdp, n_cbs_invoked) - st->start_invoked : st->invoked;
+	t->invoked +=
+		st->list ? BPF_CORE_READ(rdp, n_cbs_invoked) - st->start_invoked : st->invoked;
 	barrier();
 	for (i = 0; i < KD_LOST_COUNT; i++)
 		t->lost[i] += st->lost[i];
@@ -724,7 +733,8 @@ static __always_inline int tick_totals(void)
 		if (t->lost[i])
 			full |= send_total(KD_SRC_CALL_RCU, KD_REC_LOST, i, t->lost[i]);
 	full |= send_total(KD_SRC_CALL_RCU, KD_REC_COUNT, KD_CNT_BEGUN, t->begun);
-	full |= send_total(KD_SRC_CALL_RCU, KD_REC_COUNT, KD_CNT_DONE, t->matched + spill_done + others_done);
+	full |= send_total(KD_SRC_CALL_RCU, KD_REC_COUNT, KD_CNT_DONE,
+			   t->matched + spill_done + others_done);
 	full |= send_total(KD_SRC_CALL_RCU, KD_REC_COUNT, KD_CNT_OPEN, t->open);
 	if (nr_barriers)
 		full |= send_total(KD_SRC_CALL_RCU, KD_REC_COUNT, KD_CNT_BARRIER, nr_barriers);

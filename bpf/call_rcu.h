@@ -34,8 +34,8 @@ struct cr_cpu {
 	__u64 list;  /* &rcu_data.cblist; 0 = not recording */
 	__u64 tail;  /* pushed so far; written by the hand-over end only */
 	__u64 front; /* consumed so far, dropped ones too; written by the other end only */
-	__u64 rclp;  /* the batch of this CPU's own list that runs here now (only where CPUs are offloaded) */
-	__u64 floor; /* tag | value from which on a sample belongs to the ten worst here */
+	__u64 rclp; /* the batch of this CPU's own list that runs here now (only where CPUs are offloaded) */
+	__u64 floor;        /* tag | value from which on a sample belongs to the ten worst here */
 	__u64 dropped;      /* entries given up: their end was not seen */
 	__u64 moved;        /* entries moved to the spill table: the CPU went offline */
 	__u64 spilled;      /* hand-overs that went to the spill table */
@@ -47,7 +47,7 @@ struct cr_cpu {
 	__u64 bypass;        /* &rcu_data.nocb_bypass */
 	__u64 hint_head;     /* last call on this CPU, and its wish */
 	__u64 hint_lazy;
-	__u64 offloadable;   /* has a callback kthread: its list is emptied elsewhere */
+	__u64 offloadable; /* has a callback kthread: its list is emptied elsewhere */
 	__u64 scratch[SCRATCH_COUNT];
 	__u64 lost[KD_LOST_COUNT];
 	struct cr_entry fifo[];
@@ -59,7 +59,7 @@ KD_STATIC_ASSERT(sizeof(struct cr_entry) == 16);
 /* What the run-on-demand programs are asked (struct kd_run_args.arg[0..]). */
 enum cr_run {
 	CR_START, /* arg[1] = CPU whose list it is; run on that CPU if it is online; 1: it may be offloaded */
-	CR_STOP,  /* arg[1] = CPU */
+	CR_STOP,          /* arg[1] = CPU */
 	CR_TASKS_WAITING, /* returns how many Tasks and (up to 6.19) Tasks Trace callbacks wait */
 };
 

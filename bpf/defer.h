@@ -64,8 +64,8 @@ enum kd_flavour {
  * series of the other kinds cut the same events another way and never enter a total.
  */
 enum kd_dim {
-	KD_DIM_MAIN,  /* by the source's main key; the key that stands for the rest has KD_SERIES_OTHER */
-	KD_DIM_CPU,   /* key[0] = CPU of the hand-over */
+	KD_DIM_MAIN, /* by the source's main key; the key that stands for the rest has KD_SERIES_OTHER */
+	KD_DIM_CPU, /* key[0] = CPU of the hand-over */
 	KD_DIM_COUNT,
 };
 
@@ -75,9 +75,9 @@ enum kd_dim {
 
 /* Why events are missing. Names: src/catalog.c. Counted where it happens, per source. */
 enum kd_lost {
-	KD_LOST_RING_FULL,       /* ticks cut short because user space did not drain the ring */
-	KD_LOST_TABLE_FULL,      /* hand-overs that no table had room for */
-	KD_LOST_RECURSION,       /* events the kernel did not give us: our program was running already */
+	KD_LOST_RING_FULL,  /* ticks cut short because user space did not drain the ring */
+	KD_LOST_TABLE_FULL, /* hand-overs that no table had room for */
+	KD_LOST_RECURSION,  /* events the kernel did not give us: our program was running already */
 	KD_LOST_UNMATCHED_BEGIN, /* hand-overs whose end was not seen */
 	KD_LOST_UNMATCHED_END,   /* ends whose hand-over was not seen */
 	KD_LOST_PRE_START,       /* ends of what was handed over before recording began */
@@ -85,15 +85,15 @@ enum kd_lost {
 	KD_LOST_CLOCK,           /* ends before their beginning by the clock: time not recorded */
 	KD_LOST_LAZY_UNKNOWN,    /* counted as not lazy because the wish was not seen */
 	KD_LOST_EXTREME,         /* extremes given up after too many tries against other CPUs */
-	KD_LOST_UNKNOWN_END,     /* ends of SRCU and Tasks callbacks from before we began, or not seen to begin */
+	KD_LOST_UNKNOWN_END, /* ends of SRCU and Tasks callbacks from before we began, or not seen to begin */
 	KD_LOST_COUNT,
 };
 
 /* Things counted that are not losses. */
 enum kd_count {
-	KD_CNT_BEGUN,   /* hand-overs seen */
-	KD_CNT_DONE,    /* ends matched with their hand-over */
-	KD_CNT_OPEN,    /* handed over, not done: still waiting now (a level, not a total) */
+	KD_CNT_BEGUN, /* hand-overs seen */
+	KD_CNT_DONE,  /* ends matched with their hand-over */
+	KD_CNT_OPEN,  /* handed over, not done: still waiting now (a level, not a total) */
 	KD_CNT_BARRIER, /* callbacks of rcu_barrier(): handed over by no call_rcu(), so not measured */
 	KD_CNT_COUNT,
 };
@@ -134,12 +134,12 @@ struct kd_rec_tick {
 /* Says what series `rec.id` is; comes before its first total, again at the start of a capture. */
 struct kd_rec_series {
 	struct kd_rec rec;
-	__u8 source;  /* enum kd_source_id */
-	__u8 measure; /* enum kd_measure_id */
-	__u8 flavour; /* enum kd_flavour */
-	__u8 dim;     /* enum kd_dim */
-	__u32 flags;  /* KD_SERIES_* */
-	__u64 key[2]; /* MAIN of call_rcu: function address; CPU: the CPU */
+	__u8 source;            /* enum kd_source_id */
+	__u8 measure;           /* enum kd_measure_id */
+	__u8 flavour;           /* enum kd_flavour */
+	__u8 dim;               /* enum kd_dim */
+	__u32 flags;            /* KD_SERIES_* */
+	__u64 key[2];           /* MAIN of call_rcu: function address; CPU: the CPU */
 	char name[KD_NAME_LEN]; /* symbol, or "symbol [module]"; NUL-terminated */
 };
 
@@ -164,7 +164,7 @@ struct kd_rec_worst {
 	struct kd_rec rec;
 	__u64 mono_ns; /* when it ended */
 	__u64 value;
-	__u32 cpu;     /* of the hand-over */
+	__u32 cpu; /* of the hand-over */
 	__u32 pad;
 };
 
@@ -193,21 +193,21 @@ KD_STATIC_ASSERT(__builtin_offsetof(struct kd_rec_hist, count) == 16);
 struct kd_rec_text {
 	struct kd_rec rec;
 	__u64 a; /* PLAN: source | measure<<8 | flavour<<16 | state<<24 | meaning<<32; EVENT: realtime ns */
-	__u64 b; /* EVENT: monotonic ns */
+	__u64 b;     /* EVENT: monotonic ns */
 	char text[]; /* HOST: name, value. PLAN: backend, hooks, reason, fix. EVENT: what, detail */
 };
 
 struct kd_rec_self {
 	struct kd_rec rec;
-	__u64 events;       /* program runs */
-	__u64 run_ns;       /* estimated: events times the calibrated cost; 0 = not calibrated */
-	__u64 cpu_ns;       /* user and system time of this process */
+	__u64 events; /* program runs */
+	__u64 run_ns; /* estimated: events times the calibrated cost; 0 = not calibrated */
+	__u64 cpu_ns; /* user and system time of this process */
 	__u64 rss_bytes;
 	__u64 kernel_bytes; /* maps and ring */
 	__u64 attach_ns;
-	__u64 detach_ns;    /* 0 while attached */
+	__u64 detach_ns;     /* 0 while attached */
 	__u64 grace_periods; /* waited for between the last attach and the start */
-	__u64 sample;       /* 1/N of the events are followed; 1 = all */
+	__u64 sample;        /* 1/N of the events are followed; 1 = all */
 };
 
 #endif

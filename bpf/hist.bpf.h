@@ -11,8 +11,8 @@
 
 /* floor(log2(i)); [0] is not used */
 const volatile __u8 log2_table[256] = {
-	0, 0, 1, 1, LOG2_4(2), LOG2_4(3), LOG2_4(3), LOG2_16(4), LOG2_16(5), LOG2_16(5), LOG2_64(6), LOG2_64(7),
-	LOG2_64(7),
+	0,          0,          1,          1,          LOG2_4(2),  LOG2_4(3),  LOG2_4(3),
+	LOG2_16(4), LOG2_16(5), LOG2_16(5), LOG2_64(6), LOG2_64(7), LOG2_64(7),
 };
 
 static __noinline __u32 log2_large(__u64 v)

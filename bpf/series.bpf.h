@@ -19,9 +19,10 @@
 #define VALUE_MASK ((1ULL << TAG_SHIFT) - 1) /* 52 days of nanoseconds */
 
 #define SERIES_PROBES 16 /* more than SLOTS_REST, which are passed over */
-#define SERIES_ROOM 512 /* KD_HIST_BUCKETS, rounded up so that a mask bounds the index */
+#define SERIES_ROOM 512  /* KD_HIST_BUCKETS, rounded up so that a mask bounds the index */
 #define SLOTS_MOST 512
-#define SLOTS_REST 8 /* the first slots have no key: what finds no room, by whatever the source likes */
+#define SLOTS_REST \
+	8 /* the first slots have no key: what finds no room, by whatever the source likes */
 
 const volatile __u32 nr_slots = SLOTS_MOST; /* series by key; a power of two */
 const volatile __u32 slot_shift = 55;       /* 64 - log2(nr_slots) */

@@ -31,13 +31,12 @@ struct {
 /* Fills in what series `idx` with this key is (source, measure, flavour, dim, flags, key, name). The source's. */
 static __always_inline void series_describe(struct kd_rec_series *r, __u32 idx, __u64 key);
 
-
 struct series_walk {
-	__u32 first, n;   /* next slot, slots in the map */
-	__u32 id_base;    /* series id = id_base + slot */
-	__u64 interval;   /* the one that has just ended */
-	__u64 deadline;   /* ns; no new slot is begun after it */
-	__u32 stop;       /* ring full, or out of time */
+	__u32 first, n; /* next slot, slots in the map */
+	__u32 id_base;  /* series id = id_base + slot */
+	__u64 interval; /* the one that has just ended */
+	__u64 deadline; /* ns; no new slot is begun after it */
+	__u32 stop;     /* ring full, or out of time */
 	__u32 full;
 };
 
@@ -122,7 +121,8 @@ static __always_inline int series_send_stat(__u32 id, __u64 sum, __u64 max, __u6
 static __always_inline int series_send(struct series_walk *w, __u32 id, struct series_slot *s,
 				       struct series_shadow *sh)
 {
-	__u64 sum = *(volatile __u64 *)&s->sum; /* before the buckets: a later change is seen next time */
+	__u64 sum = *(volatile __u64 *)&s
+			     ->sum; /* before the buckets: a later change is seen next time */
 	__u32 p = w->interval & 1;
 	__u64 max = extreme_take(&s->extreme[p].max, &s->extreme[!p].max, w->interval, sh->max);
 	__u64 min = extreme_take(&s->extreme[p].min, &s->extreme[!p].min, w->interval, sh->min);

@@ -66,7 +66,9 @@ static int take_answer(int sock, struct answer *a, int *fd)
 {
 	union control control = { 0 };
 	struct iovec io = { a, sizeof(*a) };
-	struct msghdr msg = { .msg_iov = &io, .msg_iovlen = 1, .msg_control = control.room,
+	struct msghdr msg = { .msg_iov = &io,
+			      .msg_iovlen = 1,
+			      .msg_control = control.room,
 			      .msg_controllen = sizeof(control.room) };
 	ssize_t got = recvmsg(sock, &msg, MSG_CMSG_CLOEXEC);
 	struct cmsghdr *c;
@@ -149,7 +151,8 @@ static void detach(int sock, struct attach_job *job, uint32_t i)
 	send_answer(sock, (struct answer){ .job = i }, -1);
 }
 
-static void __attribute__((noreturn)) child(int sock, struct attach_job *jobs, size_t n, pid_t parent)
+static void __attribute__((noreturn))
+child(int sock, struct attach_job *jobs, size_t n, pid_t parent)
 {
 	uint32_t job;
 

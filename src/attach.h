@@ -16,8 +16,8 @@
 struct attach_job {
 	int prog_fd;
 	int attach_type; /* enum bpf_attach_type */
-	int link_fd;     /* out: >= 0, owned by the caller; attached as long as it and the process live */
-	int err;         /* out: 0; negative errno; -ETIME: not attached in time; -EINTR: stopped */
+	int link_fd; /* out: >= 0, owned by the caller; attached as long as it and the process live */
+	int err;     /* out: 0; negative errno; -ETIME: not attached in time; -EINTR: stopped */
 };
 
 struct attach;

@@ -7,17 +7,17 @@
 #include "bars.h"
 #include "format.h"
 
-#define EDGE 7                        /* columns of fmt_edge_ns() */
+#define EDGE 7                          /* columns of fmt_edge_ns() */
 #define LABEL (1 + EDGE + 2 + EDGE + 1) /* "[4.19 ms, 8.39 ms)" */
-#define BAR_MIN 4                     /* shorter ones tell nothing */
+#define BAR_MIN 4                       /* shorter ones tell nothing */
 #define BAR_MAX 100
 
 /* How the rows of one histogram are laid out. */
 struct layout {
-	int first, last;  /* rows that are not empty */
+	int first, last; /* rows that are not empty */
 	uint64_t max;
-	size_t count;     /* columns of the counts */
-	size_t bar;       /* 0: no bars */
+	size_t count; /* columns of the counts */
+	size_t bar;   /* 0: no bars */
 	bool commas;
 };
 

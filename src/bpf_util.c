@@ -19,8 +19,8 @@ static char load_said[256];
 
 static void keep_line(const char *line, size_t len)
 {
-	static const char *const noise[] = { "libbpf: failed to load object", "-- BEGIN", "-- END", "processed ",
-					     "libbpf: prog '" };
+	static const char *const noise[] = { "libbpf: failed to load object", "-- BEGIN", "-- END",
+					     "processed ", "libbpf: prog '" };
 	size_t i;
 
 	while (len && (*line == ' ' || *line == '\t')) {
@@ -108,7 +108,7 @@ uint64_t bpf_util_map_bytes(const struct bpf_object *obj, const char *except)
 	struct bpf_map *m;
 	uint64_t sum = 0;
 
-	bpf_object__for_each_map(m, obj)
+	bpf_object__for_each_map (m, obj)
 		if (strcmp(bpf_map__name(m), except))
 			sum += bpf_util_fd_bytes(bpf_map__fd(m));
 	return sum;

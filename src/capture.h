@@ -46,7 +46,7 @@ void capture_abandon(struct capture_writer *w);
 struct capture_end {
 	bool closed; /* the writer ended it properly */
 	uint64_t blocks;
-	uint64_t bytes;	 /* read, up to the last whole block */
+	uint64_t bytes;  /* read, up to the last whole block */
 	const char *why; /* not closed: what was found there, else NULL (a static string) */
 };
 

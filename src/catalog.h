@@ -16,25 +16,26 @@ enum unit { UNIT_NS, UNIT_COUNT };
 struct measure_info {
 	enum kd_measure_id id;
 	enum kd_source_id source;
-	const char *name;     /* "latency" */
+	const char *name; /* "latency" */
 	enum unit unit;
-	uint32_t meaning;     /* raised when the definition changes */
-	const char *main_key; /* "func": what KD_DIM_MAIN series are told apart by; "": there is one only */
-	const char *what;     /* one line for help and man page */
-	const char *begins;   /* "handed over" */
-	const char *ends;     /* "taken off to be run" */
+	uint32_t meaning; /* raised when the definition changes */
+	const char *
+		main_key; /* "func": what KD_DIM_MAIN series are told apart by; "": there is one only */
+	const char *what;   /* one line for help and man page */
+	const char *begins; /* "handed over" */
+	const char *ends;   /* "taken off to be run" */
 };
 
-const char *source_name(unsigned int source);         /* "call_rcu"; never NULL ("?") */
-int source_by_name(const char *name, unsigned int *source); /* 0 or -ENOENT */
+const char *source_name(unsigned int source);                  /* "call_rcu"; never NULL ("?") */
+int source_by_name(const char *name, unsigned int *source);    /* 0 or -ENOENT */
 const struct measure_info *measure_info(unsigned int measure); /* NULL past the end */
 int measure_by_name(unsigned int source, const char *name, unsigned int *measure);
-const char *unit_name(enum unit unit);                /* "ns", "count" */
-const char *flavour_name(unsigned int flavour);       /* "rcu"; NULL for KD_FL_NONE */
+const char *unit_name(enum unit unit);          /* "ns", "count" */
+const char *flavour_name(unsigned int flavour); /* "rcu"; NULL for KD_FL_NONE */
 int flavour_by_name(const char *name, unsigned int *flavour);
-const char *lost_name(unsigned int what);             /* "unmatched_end" */
-const char *lost_help(unsigned int what);             /* one line */
+const char *lost_name(unsigned int what); /* "unmatched_end" */
+const char *lost_help(unsigned int what); /* one line */
 const char *count_name(unsigned int what);
-const char *dim_name(unsigned int dim);               /* "cpu"; for MAIN the caller asks measure_info */
+const char *dim_name(unsigned int dim); /* "cpu"; for MAIN the caller asks measure_info */
 
 #endif

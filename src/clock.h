@@ -22,7 +22,8 @@ static inline uint64_t clock_mono_ns(void)
 
 static inline struct timespec clock_timespec(uint64_t ns)
 {
-	return (struct timespec){ .tv_sec = (time_t)(ns / 1000000000ULL), .tv_nsec = (long)(ns % 1000000000ULL) };
+	return (struct timespec){ .tv_sec = (time_t)(ns / 1000000000ULL),
+				  .tv_nsec = (long)(ns % 1000000000ULL) };
 }
 
 #endif

@@ -59,12 +59,14 @@ static const struct {
 	const char *name;
 	bool number;
 } host_facts[] = {
-	{ "hostname", false },	   { "boot_id", false },       { "kernel", false },
-	{ "kernel_version", false }, { "build_id", false },    { "cmdline", false },
-	{ "machine", false },	   { "cpu_model", false },     { "cpus_online", true },
-	{ "cpus_possible", true }, { "numa_nodes", true },     { "hypervisor", false },
-	{ "hz", true },		   { "first_fqs_jiffies", true }, { "preempt", false },
-	{ "taint", true },
+	{ "hostname", false },   { "boot_id", false },
+	{ "kernel", false },     { "kernel_version", false },
+	{ "build_id", false },   { "cmdline", false },
+	{ "machine", false },    { "cpu_model", false },
+	{ "cpus_online", true }, { "cpus_possible", true },
+	{ "numa_nodes", true },  { "hypervisor", false },
+	{ "hz", true },          { "first_fqs_jiffies", true },
+	{ "preempt", false },    { "taint", true },
 };
 
 /* A fact that is there, but is no number, is as good as none. */

@@ -12,8 +12,8 @@
 bool doc_flow_open(struct json *j, char bracket);
 void doc_flow_close(struct json *j, bool pretty);
 
-void doc_time(struct json *j, const char *key, uint64_t realtime_ns); /* 0 writes null */
-void doc_known(struct json *j, const char *key, bool known, uint64_t v); /* else null */
+void doc_time(struct json *j, const char *key, uint64_t realtime_ns);        /* 0 writes null */
+void doc_known(struct json *j, const char *key, bool known, uint64_t v);     /* else null */
 void doc_measure(struct json *j, unsigned int source, unsigned int measure); /* two keys */
 
 #endif

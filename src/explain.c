@@ -68,14 +68,16 @@ static void put_row(FILE *out, const struct plan_entry *e, size_t width)
 	const char *flavour = flavour_name(e->measure->flavour);
 	char text[512];
 
-	snprintf(text, sizeof(text), "%s: %s by %s%s%s", flavour ? flavour : "all", plan_state_name(e->state),
-		 backend_name(way->backend), *e->reason ? "; " : "", e->reason);
+	snprintf(text, sizeof(text), "%s: %s by %s%s%s", flavour ? flavour : "all",
+		 plan_state_name(e->state), backend_name(way->backend), *e->reason ? "; " : "",
+		 e->reason);
 	fputc('\n', out);
 	text_wrap(out, text, 0, 2, width);
 	for (int i = 0; way->hooks[i].program; i++) {
 		if (said_before(way, i))
 			continue;
-		snprintf(text, sizeof(text), "%s: %s", way->hooks[i].target, meaning(way->hooks[i].target));
+		snprintf(text, sizeof(text), "%s: %s", way->hooks[i].target,
+			 meaning(way->hooks[i].target));
 		fputs("  ", out);
 		text_wrap(out, text, 2, 4, width);
 	}
@@ -93,25 +95,37 @@ static void put_callbacks(FILE *out, bool fprobe)
 {
 	const char *events = "events/kdcheck";
 
-	fprintf(out, "echo '%s:kdcheck/enq rcu_segcblist_enqueue head=$arg2 func=+8($arg2)' >> dynamic_events\n"
-		"echo '%s' >> dynamic_events\n", fprobe ? "f" : "p",
-		fprobe ? "f:kdcheck/deq rcu_cblist_dequeue%return head=$retval" :
-			 "r:kdcheck/deq rcu_cblist_dequeue head=$retval");
+	fprintf(out,
+		"echo '%s:kdcheck/enq rcu_segcblist_enqueue head=$arg2 func=+8($arg2)' >> dynamic_events\n"
+		"echo '%s' >> dynamic_events\n",
+		fprobe ? "f" : "p",
+		fprobe ? "f:kdcheck/deq rcu_cblist_dequeue%return head=$retval"
+		       : "r:kdcheck/deq rcu_cblist_dequeue head=$retval");
 	fputs("echo 'kdcheck_wait u64 us; u64 func' >> synthetic_events\n", out);
-	fprintf(out, "echo 'hist:keys=head:ts0=common_timestamp.usecs,f=func:size=65536' > %s/enq/trigger\n", events);
-	fprintf(out, "echo 'hist:keys=head:us=common_timestamp.usecs-$ts0,fn=$f:onmatch(kdcheck.enq)"
-		".trace(kdcheck_wait,$us,$fn):size=65536' > %s/deq/trigger\n", events);
+	fprintf(out,
+		"echo 'hist:keys=head:ts0=common_timestamp.usecs,f=func:size=65536' > %s/enq/trigger\n",
+		events);
+	fprintf(out,
+		"echo 'hist:keys=head:us=common_timestamp.usecs-$ts0,fn=$f:onmatch(kdcheck.enq)"
+		".trace(kdcheck_wait,$us,$fn):size=65536' > %s/deq/trigger\n",
+		events);
 	fputs("echo 'hist:keys=func.sym,us.log2:sort=func,us' > events/synthetic/kdcheck_wait/trigger\n"
 	      "sleep 10\n"
 	      "cat events/synthetic/kdcheck_wait/hist\n"
 	      "# put everything back:\n"
-	      "echo '!hist:keys=func.sym,us.log2' > events/synthetic/kdcheck_wait/trigger\n", out);
-	fprintf(out, "echo '!hist:keys=head:us=common_timestamp.usecs-$ts0,fn=$f:onmatch(kdcheck.enq)"
-		".trace(kdcheck_wait,$us,$fn):size=65536' > %s/deq/trigger\n", events);
-	fprintf(out, "echo '!hist:keys=head:ts0=common_timestamp.usecs,f=func:size=65536' > %s/enq/trigger\n", events);
+	      "echo '!hist:keys=func.sym,us.log2' > events/synthetic/kdcheck_wait/trigger\n",
+	      out);
+	fprintf(out,
+		"echo '!hist:keys=head:us=common_timestamp.usecs-$ts0,fn=$f:onmatch(kdcheck.enq)"
+		".trace(kdcheck_wait,$us,$fn):size=65536' > %s/deq/trigger\n",
+		events);
+	fprintf(out,
+		"echo '!hist:keys=head:ts0=common_timestamp.usecs,f=func:size=65536' > %s/enq/trigger\n",
+		events);
 	fputs("echo '!kdcheck_wait' >> synthetic_events\n"
 	      "echo '-:kdcheck/enq' >> dynamic_events\n"
-	      "echo '-:kdcheck/deq' >> dynamic_events\n", out);
+	      "echo '-:kdcheck/deq' >> dynamic_events\n",
+	      out);
 }
 
 #define PAIRS_MAX 32
@@ -172,21 +186,25 @@ static void put_for(FILE *out, const struct pairs *p)
 
 static void put_spans(FILE *out, const struct pairs *p, bool fprobe)
 {
-	static const char on[] = "hist:keys=common_pid:us=common_timestamp.usecs-\\$ts0:onmatch(kdcheck.in_$b)"
-				 ".trace(kdcheck_$b,\\$us)";
+	static const char on[] =
+		"hist:keys=common_pid:us=common_timestamp.usecs-\\$ts0:onmatch(kdcheck.in_$b)"
+		".trace(kdcheck_$b,\\$us)";
 
 	put_for(out, p);
-	fprintf(out, "\techo \"%s:kdcheck/in_$b $b\" >> dynamic_events\n"
-		"\techo \"%s\" >> dynamic_events\n", fprobe ? "f" : "p",
-		fprobe ? "f:kdcheck/out_$b $e%return" : "r:kdcheck/out_$b $e");
+	fprintf(out,
+		"\techo \"%s:kdcheck/in_$b $b\" >> dynamic_events\n"
+		"\techo \"%s\" >> dynamic_events\n",
+		fprobe ? "f" : "p", fprobe ? "f:kdcheck/out_$b $e%return" : "r:kdcheck/out_$b $e");
 	fputs("\techo \"kdcheck_$b u64 us\" >> synthetic_events\n"
-	      "\techo 'hist:keys=common_pid:ts0=common_timestamp.usecs' > events/kdcheck/in_$b/trigger\n", out);
+	      "\techo 'hist:keys=common_pid:ts0=common_timestamp.usecs' > events/kdcheck/in_$b/trigger\n",
+	      out);
 	fprintf(out, "\techo \"%s\" > events/kdcheck/out_$b/trigger\n", on);
 	fputs("\techo 'hist:keys=us.log2:sort=us' > events/synthetic/kdcheck_$b/trigger\n"
 	      "done\n"
 	      "sleep 10\n"
 	      "for h in events/synthetic/kdcheck_*/hist; do echo \"$h\"; cat \"$h\"; done\n"
-	      "# put everything back:\n", out);
+	      "# put everything back:\n",
+	      out);
 	put_for(out, p);
 	fputs("\techo '!hist:keys=us.log2:sort=us' > events/synthetic/kdcheck_$b/trigger\n", out);
 	fprintf(out, "\techo \"!%s\" > events/kdcheck/out_$b/trigger\n", on);
@@ -194,21 +212,29 @@ static void put_spans(FILE *out, const struct pairs *p, bool fprobe)
 	      "\techo \"!kdcheck_$b\" >> synthetic_events\n"
 	      "\techo \"-:kdcheck/in_$b\" >> dynamic_events\n"
 	      "\techo \"-:kdcheck/out_$b\" >> dynamic_events\n"
-	      "done\n", out);
+	      "done\n",
+	      out);
 }
 
 static void put_intro(FILE *out, bool fprobe, size_t width)
 {
 	fputc('\n', out);
-	text_wrap(out, "To check the number without kdefer, paste this into a root shell (it watches for ten "
-		  "seconds; times in microseconds, by powers of two):", 0, 0, width);
+	text_wrap(
+		out,
+		"To check the number without kdefer, paste this into a root shell (it watches for ten "
+		"seconds; times in microseconds, by powers of two):",
+		0, 0, width);
 	if (!fprobe)
-		text_wrap(out, "This kernel has no fprobe events. Its kprobe events may miss some returns, in "
-			  "bursts: see the last column of kprobe_profile.", 0, 0, width);
+		text_wrap(
+			out,
+			"This kernel has no fprobe events. Its kprobe events may miss some returns, in "
+			"bursts: see the last column of kprobe_profile.",
+			0, 0, width);
 	fputs("\ncd " TRACING "\n", out);
 }
 
-static void put_check(FILE *out, const struct kernel *k, const struct plan *p, bool fprobe, size_t width)
+static void put_check(FILE *out, const struct kernel *k, const struct plan *p, bool fprobe,
+		      size_t width)
 {
 	struct pairs pairs = { .n = 0 };
 	bool callbacks = p->entry[0].measure->source == KD_SRC_CALL_RCU;
@@ -216,13 +242,20 @@ static void put_check(FILE *out, const struct kernel *k, const struct plan *p, b
 	for (size_t i = 0; i < p->n && !callbacks; i++)
 		collect_pairs(&pairs, k, way_of(&p->entry[i]));
 	if (pairs.by_work)
-		text_wrap(out, "(The two ends of an SRCU grace period are in different threads: the commands leave "
-			  "it out.)", 0, 0, width);
-	if (callbacks && (!can_trace(k, "rcu_segcblist_enqueue") || !can_trace(k, "rcu_cblist_dequeue")))
+		text_wrap(
+			out,
+			"(The two ends of an SRCU grace period are in different threads: the commands leave "
+			"it out.)",
+			0, 0, width);
+	if (callbacks &&
+	    (!can_trace(k, "rcu_segcblist_enqueue") || !can_trace(k, "rcu_cblist_dequeue")))
 		callbacks = false;
 	if (!callbacks && !pairs.n) {
-		text_wrap(out, "This kernel's tracefs cannot trace the functions: there is no way to check the "
-			  "number with it.", 0, 0, width);
+		text_wrap(
+			out,
+			"This kernel's tracefs cannot trace the functions: there is no way to check the "
+			"number with it.",
+			0, 0, width);
 		return;
 	}
 	put_intro(out, fprobe, width);
@@ -239,8 +272,8 @@ void explain(FILE *out, const struct kernel *k, const struct plan *p, bool fprob
 
 	if (!info)
 		return;
-	snprintf(text, sizeof(text), "%s.%s: %s, in %s", source_name(info->source), info->name, info->what,
-		 unit_name(info->unit));
+	snprintf(text, sizeof(text), "%s.%s: %s, in %s", source_name(info->source), info->name,
+		 info->what, unit_name(info->unit));
 	text_wrap(out, text, 0, 2, width);
 	for (size_t i = 0; i < p->n; i++)
 		put_row(out, &p->entry[i], width);

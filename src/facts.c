@@ -24,15 +24,18 @@ static const struct {
 	{ "qlowmark", "and bring it back", RCUTREE "qlowmark" },
 	{ "use_softirq", "callbacks run in softirq (N: kthreads)", RCUTREE "use_softirq" },
 	{ "enable_rcu_lazy", "lazy callbacks (on offloaded CPUs)", RCUTREE "enable_rcu_lazy" },
-	{ "rcu_normal_wake_from_gp", "synchronize_rcu() by the list path", RCUTREE "rcu_normal_wake_from_gp" },
+	{ "rcu_normal_wake_from_gp", "synchronize_rcu() by the list path",
+	  RCUTREE "rcu_normal_wake_from_gp" },
 	{ "rcu_normal", "expedited grace periods made normal", "/sys/kernel/rcu_normal" },
 	{ "rcu_expedited", "all grace periods made expedited", "/sys/kernel/rcu_expedited" },
 	{ "rcu_cpu_stall_timeout", "seconds to a stall warning", RCUPDATE "rcu_cpu_stall_timeout" },
-	{ "rcu_tasks_lazy_ms", "ms that Tasks callbacks may wait for company", RCUPDATE "rcu_tasks_lazy_ms" },
+	{ "rcu_tasks_lazy_ms", "ms that Tasks callbacks may wait for company",
+	  RCUPDATE "rcu_tasks_lazy_ms" },
 	{ "nohz_full", "CPUs without a tick", "/sys/devices/system/cpu/nohz_full" },
 	{ "isolated", "isolated CPUs", "/sys/devices/system/cpu/isolated" },
 	{ "kptr_restrict", "kernel.kptr_restrict", "/proc/sys/kernel/kptr_restrict" },
-	{ "perf_event_paranoid", "kernel.perf_event_paranoid", "/proc/sys/kernel/perf_event_paranoid" },
+	{ "perf_event_paranoid", "kernel.perf_event_paranoid",
+	  "/proc/sys/kernel/perf_event_paranoid" },
 	{ "unprivileged_bpf_disabled", "kernel.unprivileged_bpf_disabled",
 	  "/proc/sys/kernel/unprivileged_bpf_disabled" },
 	{ "bpf_stats_enabled", "kernel.bpf_stats_enabled", "/proc/sys/kernel/bpf_stats_enabled" },
@@ -98,8 +101,8 @@ static bool offload_thread(const char *pid, int *cpu)
 	char path[300], comm[64];
 
 	snprintf(path, sizeof(path), "/proc/%s/comm", pid);
-	return !file_line(path, comm, sizeof(comm)) && !strncmp(comm, "rcuo", 4) && comm[4] != 'g' &&
-	       sscanf(comm + 5, "/%d", cpu) == 1;
+	return !file_line(path, comm, sizeof(comm)) && !strncmp(comm, "rcuo", 4) &&
+	       comm[4] != 'g' && sscanf(comm + 5, "/%d", cpu) == 1;
 }
 
 static void add_offloaded(struct facts *f)
@@ -128,9 +131,10 @@ static void add_offloaded(struct facts *f)
 static void add_lockdown(struct facts *f, const struct kernel *k)
 {
 	facts_add(f, "lockdown", "lockdown",
-		  k->lockdown_integrity == UNKNOWN ? "" :
-		  k->lockdown_confidentiality == YES ? "confidentiality" :
-		  k->lockdown_integrity == YES ? "integrity" : "none");
+		  k->lockdown_integrity == UNKNOWN     ? ""
+		  : k->lockdown_confidentiality == YES ? "confidentiality"
+		  : k->lockdown_integrity == YES       ? "integrity"
+						       : "none");
 }
 
 static void add_seccomp(struct facts *f)
@@ -138,7 +142,8 @@ static void add_seccomp(struct facts *f)
 	static const char *const modes[] = { "off", "strict", "filter" };
 	char text[64];
 
-	if (file_field("/proc/self/status", "Seccomp", text, sizeof(text)) || *text < '0' || *text > '2')
+	if (file_field("/proc/self/status", "Seccomp", text, sizeof(text)) || *text < '0' ||
+	    *text > '2')
 		facts_add(f, "seccomp", "seccomp of this process", "");
 	else
 		facts_add(f, "seccomp", "seccomp of this process", modes[*text - '0']);
@@ -151,7 +156,8 @@ static void add_tasks_gp(struct facts *f, const struct kernel *k)
 	snprintf(text, sizeof(text), k->tasks_gp == YES ? "under way for %llu.%llu s" : "none",
 		 (unsigned long long)(k->tasks_gp_ns / 1000000000),
 		 (unsigned long long)(k->tasks_gp_ns / 100000000 % 10));
-	facts_add(f, "tasks_grace_period", "Tasks RCU grace period", k->tasks_gp == UNKNOWN ? "" : text);
+	facts_add(f, "tasks_grace_period", "Tasks RCU grace period",
+		  k->tasks_gp == UNKNOWN ? "" : text);
 }
 
 static void add_files(struct facts *f)
@@ -182,8 +188,10 @@ void facts_read(struct facts *f, const struct kernel *k)
 	facts_add(f, "btf", "BTF", k->btf ? "yes" : "no");
 	add_tri(f, "ftrace_enabled", "function tracing on", k->ftrace_enabled);
 	add_tri(f, "kallsyms_all", "kallsyms lists data", kernel_has_data(k, "rcu_data"));
-	facts_add(f, "tracefs", "list of traceable functions", k->traceable ? "yes" : k->traceable_err ?
-		  strerror(-k->traceable_err) : "");
+	facts_add(f, "tracefs", "list of traceable functions",
+		  k->traceable       ? "yes"
+		  : k->traceable_err ? strerror(-k->traceable_err)
+				     : "");
 }
 
 /* --- in words --- */
@@ -194,27 +202,43 @@ static struct variant rstat(const struct kernel *k)
 
 	if (kernel_has_func(k, "css_rstat_flush")) {
 		if (kernel_has_func(k, "__css_rstat_updated"))
-			return (struct variant){ one, "R7", "A flush takes one subsystem; updates go to lockless "
-				"lists of each CPU, by __css_rstat_updated()." };
+			return (struct variant){
+				one, "R7",
+				"A flush takes one subsystem; updates go to lockless "
+				"lists of each CPU, by __css_rstat_updated()."
+			};
 		if (kernel_has_field(k, "css_rstat_cpu", "lnode"))
-			return (struct variant){ one, "R6", "A flush takes one subsystem; updates go to lockless "
-				"lists of each CPU." };
-		return (struct variant){ one, "R5", "A flush takes one subsystem, and its lock again for each "
-			"CPU; updates take a lock of the CPU." };
+			return (struct variant){
+				one, "R6",
+				"A flush takes one subsystem; updates go to lockless "
+				"lists of each CPU."
+			};
+		return (struct variant){ one, "R5",
+					 "A flush takes one subsystem, and its lock again for each "
+					 "CPU; updates take a lock of the CPU." };
 	}
 	if (!kernel_has_func(k, "cgroup_rstat_flush"))
-		return (struct variant){ one, NULL, "This kernel has no flush of cgroup statistics." };
+		return (struct variant){ one, NULL,
+					 "This kernel has no flush of cgroup statistics." };
 	if (!kernel_has_func(k, "cgroup_rstat_flush_locked"))
-		return (struct variant){ one, "R4", "A flush takes all subsystems, and the one global lock again "
-			"for each CPU." };
+		return (struct variant){
+			one, "R4",
+			"A flush takes all subsystems, and the one global lock again "
+			"for each CPU."
+		};
 	if (kernel_has_func(k, "cgroup_rstat_flush_irqsafe"))
-		return (struct variant){ one, "R1", "A flush takes all subsystems under one global lock; some "
-			"flushes keep interrupts off all the way." };
+		return (struct variant){ one, "R1",
+					 "A flush takes all subsystems under one global lock; some "
+					 "flushes keep interrupts off all the way." };
 	if (kernel_has_tp(k, "cgroup_rstat_locked"))
-		return (struct variant){ one, "R3", "A flush takes all subsystems under one global lock, which "
-			"has tracepoints." };
-	return (struct variant){ one, "R2", "A flush takes all subsystems under one global lock, without "
-		"tracepoints." };
+		return (struct variant){
+			one, "R3",
+			"A flush takes all subsystems under one global lock, which "
+			"has tracepoints."
+		};
+	return (struct variant){ one, "R2",
+				 "A flush takes all subsystems under one global lock, without "
+				 "tracepoints." };
 }
 
 static struct variant tasks_trace(const struct kernel *k)
@@ -222,11 +246,15 @@ static struct variant tasks_trace(const struct kernel *k)
 	static const char one[] = "tasks_trace";
 
 	if (kernel_has_field(k, "task_struct", "trc_reader_scp"))
-		return (struct variant){ one, "srcu_fast", "Tasks Trace is an SRCU domain: its callbacks are SRCU "
-			"ones, and its grace periods contain normal ones." };
+		return (struct variant){ one, "srcu_fast",
+					 "Tasks Trace is an SRCU domain: its callbacks are SRCU "
+					 "ones, and its grace periods contain normal ones." };
 	if (kernel_has_func(k, "call_rcu_tasks_trace"))
-		return (struct variant){ one, "own", "Tasks Trace has lists, a kthread and grace periods of its "
-			"own, each with a normal one in it." };
+		return (struct variant){
+			one, "own",
+			"Tasks Trace has lists, a kthread and grace periods of its "
+			"own, each with a normal one in it."
+		};
 	return (struct variant){ one, NULL, "This kernel has no Tasks Trace RCU." };
 }
 
@@ -237,12 +265,20 @@ static struct variant memalloc(const struct kernel *k)
 	if (!kernel_has_field(k, "bpf_mem_cache", "free_llist"))
 		return (struct variant){ one, NULL, "This kernel has no BPF memory allocator." };
 	if (!kernel_has_field(k, "bpf_mem_cache", "free_by_rcu_ttrace"))
-		return (struct variant){ one, "A", "Freed BPF memory waits once: for a Tasks Trace grace period." };
+		return (struct variant){
+			one, "A", "Freed BPF memory waits once: for a Tasks Trace grace period."
+		};
 	if (!kernel_has_field(k, "bpf_mem_cache", "dtor"))
-		return (struct variant){ one, "B", "Freed BPF memory waits for a normal grace period where it may "
-			"be reused, and for a Tasks Trace one before it goes back." };
-	return (struct variant){ one, "C", "Freed BPF memory waits as in variant B, and each cache may have a "
-		"destructor for what it gives back." };
+		return (struct variant){
+			one, "B",
+			"Freed BPF memory waits for a normal grace period where it may "
+			"be reused, and for a Tasks Trace one before it goes back."
+		};
+	return (struct variant){
+		one, "C",
+		"Freed BPF memory waits as in variant B, and each cache may have a "
+		"destructor for what it gives back."
+	};
 }
 
 void facts_variants(const struct kernel *k, struct variant v[VARIANTS])

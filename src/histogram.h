@@ -26,7 +26,7 @@ void hist_merge(struct hist *into, const struct hist *from);
 uint64_t hist_count(const struct hist *h);
 
 unsigned int hist_bucket(uint64_t value);
-uint64_t hist_low(unsigned int bucket);	 /* inclusive */
+uint64_t hist_low(unsigned int bucket);  /* inclusive */
 uint64_t hist_high(unsigned int bucket); /* exclusive; UINT64_MAX (inclusive) for the last bucket */
 
 /*

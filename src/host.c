@@ -146,8 +146,10 @@ static int fact_kernel(const struct kernel *k, struct stream *s)
 /* Options that bear on what is measured here; a kernel's whole configuration is thousands of lines. */
 static bool config_matters(const char *line)
 {
-	static const char *const parts[] = { "CONFIG_HZ", "CONFIG_PREEMPT", "RCU", "CONFIG_NO_HZ",
-					     "CONFIG_SLUB", "CONFIG_MEMCG", "CONFIG_DEBUG_OBJECTS" };
+	static const char *const parts[] = {
+		"CONFIG_HZ",    "CONFIG_PREEMPT",      "RCU", "CONFIG_NO_HZ", "CONFIG_SLUB",
+		"CONFIG_MEMCG", "CONFIG_DEBUG_OBJECTS"
+	};
 
 	if (strncmp(line, "CONFIG_", 7))
 		return false;
@@ -213,7 +215,8 @@ int host_emit(const struct kernel *k, struct stream *s)
 
 int host_emit_clock(struct stream *s)
 {
-	uint64_t mono = clock_mono_ns(), real = clock_ns(CLOCK_REALTIME), boot = clock_ns(CLOCK_BOOTTIME);
+	uint64_t mono = clock_mono_ns(), real = clock_ns(CLOCK_REALTIME),
+		 boot = clock_ns(CLOCK_BOOTTIME);
 	char start[FMT_LEN];
 	int err = host_fact(s, "start", fmt_rfc3339(start, sizeof(start), real));
 

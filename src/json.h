@@ -16,8 +16,8 @@
 struct json {
 	FILE *out;
 	int depth;
-	bool pretty;		 /* indent by two spaces; else one line */
-	char open[JSON_DEPTH];	 /* '{' or '[' */
+	bool pretty;             /* indent by two spaces; else one line */
+	char open[JSON_DEPTH];   /* '{' or '[' */
 	bool filled[JSON_DEPTH]; /* something was written at this level */
 	bool after_key;
 	bool done; /* the document's one value has begun */
@@ -32,7 +32,7 @@ void json_init(struct json *j, FILE *out, bool pretty);
 int json_end(struct json *j);
 
 void json_open(struct json *j, char bracket); /* '{' or '[' */
-void json_close(struct json *j);	      /* whatever is open */
+void json_close(struct json *j);              /* whatever is open */
 void json_key(struct json *j, const char *key);
 
 void json_str(struct json *j, const char *s); /* NULL writes null */

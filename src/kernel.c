@@ -65,7 +65,8 @@ static bool has_member(const struct btf *btf, __u32 id, const char *field, int d
 	for (int i = 0; i < btf_vlen(t); i++) {
 		const char *name = btf__name_by_offset(btf, m[i].name_off);
 
-		if (name && *name ? !strcmp(name, field) : has_member(btf, m[i].type, field, depth + 1))
+		if (name && *name ? !strcmp(name, field)
+				  : has_member(btf, m[i].type, field, depth + 1))
 			return true;
 	}
 	return false;

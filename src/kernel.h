@@ -18,31 +18,31 @@ enum tri { NO, YES, UNKNOWN };
 struct name_set; /* sorted set of function names */
 
 struct kernel {
-	struct btf *btf;              /* NULL: none, see btf_err */
-	int btf_err;                  /* negative errno */
-	struct name_set *text;        /* text symbols of kallsyms, suffixed names too; NULL: unreadable */
-	struct name_set *data;        /* other symbols of kallsyms */
-	struct name_set *traceable;   /* available_filter_functions; NULL: unreadable */
-	bool root;                    /* effective uid 0 */
-	uint64_t caps;                /* effective capabilities */
-	enum tri fentry;              /* loading an fentry program works here */
-	int fentry_err;               /* errno of that try, if NO */
-	char fentry_log[160];         /* the verifier's last line, if any */
-	enum tri read_kernel;         /* our programs may read kernel memory */
-	int read_kernel_err;          /* errno of that try, if NO */
+	struct btf *btf;       /* NULL: none, see btf_err */
+	int btf_err;           /* negative errno */
+	struct name_set *text; /* text symbols of kallsyms, suffixed names too; NULL: unreadable */
+	struct name_set *data; /* other symbols of kallsyms */
+	struct name_set *traceable; /* available_filter_functions; NULL: unreadable */
+	bool root;                  /* effective uid 0 */
+	uint64_t caps;              /* effective capabilities */
+	enum tri fentry;            /* loading an fentry program works here */
+	int fentry_err;             /* errno of that try, if NO */
+	char fentry_log[160];       /* the verifier's last line, if any */
+	enum tri read_kernel;       /* our programs may read kernel memory */
+	int read_kernel_err;        /* errno of that try, if NO */
 	enum tri lockdown_integrity, lockdown_confidentiality;
 	enum tri ftrace_enabled;
-	int traceable_err;            /* negative errno: why the list of traceable functions is unreadable */
+	int traceable_err; /* negative errno: why the list of traceable functions is unreadable */
 	/* The Tasks RCU grace period under way: attaching and detaching function hooks waits for it. */
-	enum tri tasks_gp;            /* UNKNOWN: cannot be seen here */
-	uint64_t tasks_gp_ns;         /* how long it has been */
-	bool tasks_gp_overdue;        /* longer than we would wait */
-	unsigned int hz;              /* 0 unknown */
+	enum tri tasks_gp;              /* UNKNOWN: cannot be seen here */
+	uint64_t tasks_gp_ns;           /* how long it has been */
+	bool tasks_gp_overdue;          /* longer than we would wait */
+	unsigned int hz;                /* 0 unknown */
 	unsigned int first_fqs_jiffies; /* rcutree.jiffies_till_first_fqs; 0 unknown */
-	int kptr_restrict;            /* -1 unknown */
-	bool user_namespace;          /* not the host's: capabilities held here do not count for BPF */
-	char lsm[128];                /* security modules at work, "" unknown */
-	char preempt[16];             /* "none", "voluntary", "full", "lazy", "rt", "" unknown */
+	int kptr_restrict;              /* -1 unknown */
+	bool user_namespace; /* not the host's: capabilities held here do not count for BPF */
+	char lsm[128];       /* security modules at work, "" unknown */
+	char preempt[16];    /* "none", "voluntary", "full", "lazy", "rt", "" unknown */
 	int possible_cpus, online_cpus;
 };
 
@@ -65,11 +65,13 @@ int kernel_probe_ftrace(struct kernel *k, kernel_wanted wanted, bool thorough);
 void kernel_free(struct kernel *k);
 /* Lets go of the BTF (megabytes) once all questions about types are answered. */
 void kernel_forget_types(struct kernel *k);
-int kernel_recall_types(struct kernel *k); /* reads it again if it was let go. 0 or a negative errno */
+int kernel_recall_types(
+	struct kernel *k); /* reads it again if it was let go. 0 or a negative errno */
 
-bool kernel_has_cap(const struct kernel *k, unsigned int cap); /* CAP_SYS_ADMIN stands for BPF and PERFMON */
-bool kernel_has_func(const struct kernel *k, const char *name);  /* BTF FUNC */
-bool kernel_has_tp(const struct kernel *k, const char *name);    /* BTF typedef btf_trace_NAME */
+bool kernel_has_cap(const struct kernel *k,
+		    unsigned int cap); /* CAP_SYS_ADMIN stands for BPF and PERFMON */
+bool kernel_has_func(const struct kernel *k, const char *name); /* BTF FUNC */
+bool kernel_has_tp(const struct kernel *k, const char *name);   /* BTF typedef btf_trace_NAME */
 bool kernel_has_field(const struct kernel *k, const char *type, const char *field);
 enum tri kernel_has_text(const struct kernel *k, const char *name);
 enum tri kernel_has_data(const struct kernel *k, const char *name);
@@ -97,7 +99,8 @@ struct name_set *name_set_new(void);
 int name_set_add(struct name_set *s, const char *name);
 void name_set_seal(struct name_set *s); /* sort; before the first look-up */
 bool name_set_has(const struct name_set *s, const char *name);
-const char *name_set_prefix(const struct name_set *s, const char *prefix); /* first that starts so */
+const char *name_set_prefix(const struct name_set *s,
+			    const char *prefix); /* first that starts so */
 void name_set_free(struct name_set *s);
 
 #endif

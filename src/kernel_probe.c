@@ -125,7 +125,8 @@ static void read_cpus(struct kernel *k)
 	if (!cpus_read("online", &cpus, &k->online_cpus))
 		free(cpus);
 	if (!cpus_read("possible", &cpus, &k->possible_cpus)) {
-		k->possible_cpus = cpus[k->possible_cpus - 1] + 1; /* per-CPU arrays are indexed by number */
+		k->possible_cpus =
+			cpus[k->possible_cpus - 1] + 1; /* per-CPU arrays are indexed by number */
 		free(cpus);
 	}
 }
@@ -175,6 +176,8 @@ int kernel_probe_ftrace(struct kernel *k, kernel_wanted wanted, bool thorough)
 {
 	uint64_t v;
 
-	k->ftrace_enabled = file_u64("/proc/sys/kernel/ftrace_enabled", &v) ? UNKNOWN : v ? YES : NO;
+	k->ftrace_enabled = file_u64("/proc/sys/kernel/ftrace_enabled", &v) ? UNKNOWN
+			    : v                                             ? YES
+									    : NO;
 	return thorough ? read_traceable(k, wanted) : 0;
 }

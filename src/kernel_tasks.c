@@ -95,8 +95,11 @@ struct code {
 static void put(struct code *c, int code, int dst, int src, int off, int imm)
 {
 	if (c->n < INSNS_MAX)
-		c->insn[c->n++] = (struct bpf_insn){ .code = (__u8)code, .dst_reg = (__u8)dst & 15,
-						     .src_reg = (__u8)src & 15, .off = (__s16)off, .imm = imm };
+		c->insn[c->n++] = (struct bpf_insn){ .code = (__u8)code,
+						     .dst_reg = (__u8)dst & 15,
+						     .src_reg = (__u8)src & 15,
+						     .off = (__s16)off,
+						     .imm = imm };
 }
 
 /* r0 = *(u64 *)(from + offset); ends the program where that cannot be read. */
@@ -195,7 +198,8 @@ int kernel_see_tasks(struct kernel *k, uint64_t limit_ns, int (*stopped)(void))
 		/* A younger one than at the last look is the next one: that before has ended. */
 		if (err || k->tasks_gp != YES || k->tasks_gp_ns < before)
 			break;
-		k->tasks_gp_overdue = k->tasks_gp_ns >= limit_ns || clock_mono_ns() - begin >= limit_ns;
+		k->tasks_gp_overdue =
+			k->tasks_gp_ns >= limit_ns || clock_mono_ns() - begin >= limit_ns;
 		if (k->tasks_gp_overdue || (stopped && stopped()))
 			break;
 		before = k->tasks_gp_ns;

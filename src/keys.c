@@ -8,11 +8,11 @@
 #include "keys.h"
 
 #define CORE_MODULE "vmlinux" /* where a function without a module is, as --by and filters see it */
-#define NO_NAME "?"	      /* a function whose symbol was not to be had */
+#define NO_NAME "?"           /* a function whose symbol was not to be had */
 
 static const char *const key_texts[] = {
 	[KEY_FLAVOUR] = "flavour", [KEY_LAZY] = "lazy", [KEY_FUNC] = "func",
-	[KEY_MODULE] = "module",   [KEY_CPU] = "cpu",	[KEY_CALLER] = "caller",
+	[KEY_MODULE] = "module",   [KEY_CPU] = "cpu",   [KEY_CALLER] = "caller",
 	[KEY_OTHER] = "other",
 };
 _Static_assert(sizeof(key_texts) / sizeof(key_texts[0]) == KEY_COUNT, "each key has its text");

@@ -5,7 +5,7 @@
 
 #include "model.h"
 
-const char *key_func(const struct series *s);	/* "?" where the symbol was not to be had */
+const char *key_func(const struct series *s);   /* "?" where the symbol was not to be had */
 const char *key_module(const struct series *s); /* "vmlinux" for the core kernel */
 
 /* The keys that series of a measure can have, as bits. */

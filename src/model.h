@@ -30,13 +30,13 @@ struct series_hists {
 struct series {
 	uint32_t id;
 	uint8_t source, measure, flavour, dim;
-	bool declared;	/* false: totals came, but not (yet) what they are of; in no metric */
-	bool changed;	/* since the end of the last interval */
+	bool declared;  /* false: totals came, but not (yet) what they are of; in no metric */
+	bool changed;   /* since the end of the last interval */
 	uint32_t flags; /* KD_SERIES_* */
 	uint64_t key[2];
-	char *func;			    /* name without the module; NULL where there is none */
-	char *module;			    /* NULL: core kernel or none */
-	struct series_hists *hists;	    /* NULL until the first total comes */
+	char *func;                         /* name without the module; NULL where there is none */
+	char *module;                       /* NULL: core kernel or none */
+	struct series_hists *hists;         /* NULL until the first total comes */
 	uint32_t next_changed, next_active; /* the model's lists: index + 1, 0 ends */
 };
 
@@ -95,10 +95,10 @@ struct model {
 	} source[KD_SRC_COUNT];
 	struct kd_rec_self self;
 	uint64_t start_ns, from_ns, to_ns; /* CLOCK_MONOTONIC: baseline, interval */
-	uint64_t ticks;			   /* complete ones after the baseline */
-	uint64_t incomplete;		   /* ticks that were cut short */
-	uint64_t refused;		   /* records left out because a bound below was reached */
-	bool started;			   /* the baseline was seen */
+	uint64_t ticks;                    /* complete ones after the baseline */
+	uint64_t incomplete;               /* ticks that were cut short */
+	uint64_t refused;                  /* records left out because a bound below was reached */
+	bool started;                      /* the baseline was seen */
 
 	/* Called at the end of every interval, when interval and run are up to date. May be NULL. */
 	int (*on_interval)(void *ctx, const struct model *m);
@@ -123,7 +123,7 @@ int model_record(void *ctx, const struct kd_rec *rec);
 /* Bounds against hostile captures. What goes beyond is left out, counted and said once. */
 #define MODEL_SERIES_MAX (1u << 17)
 #define MODEL_HISTS_MAX (1u << 14) /* series that counted something: 16 KB each */
-#define MODEL_ROWS_MAX 4096	   /* plan rows, facts, events kept (oldest events go first) */
+#define MODEL_ROWS_MAX 4096        /* plan rows, facts, events kept (oldest events go first) */
 
 const char *model_fact(const struct model *m, const char *name); /* NULL when absent */
 uint64_t model_fact_u64(const struct model *m, const char *name, uint64_t absent);
@@ -136,7 +136,16 @@ const struct series *model_series(const struct model *m, uint32_t id);
 
 /* --- questions that views ask --- */
 
-enum key_name { KEY_FLAVOUR, KEY_LAZY, KEY_FUNC, KEY_MODULE, KEY_CPU, KEY_CALLER, KEY_OTHER, KEY_COUNT };
+enum key_name {
+	KEY_FLAVOUR,
+	KEY_LAZY,
+	KEY_FUNC,
+	KEY_MODULE,
+	KEY_CPU,
+	KEY_CALLER,
+	KEY_OTHER,
+	KEY_COUNT
+};
 const char *key_text(enum key_name key); /* "flavour", "func" ... */
 int key_by_name(const char *name, enum key_name *key);
 
@@ -163,9 +172,9 @@ struct filter {
 };
 
 struct query {
-	bool interval;	 /* the last interval, else the run */
+	bool interval;   /* the last interval, else the run */
 	unsigned int by; /* bits of enum key_name: breakdowns besides the totals; 0 = main keys */
-	size_t top;	 /* keys per measure and breakdown, rest folded to "other"; 0 = all */
+	size_t top;      /* keys per measure and breakdown, rest folded to "other"; 0 = all */
 	const struct filter *filters;
 	size_t nfilters;
 	const uint32_t *hidden; /* by measure: bits of flavours to leave out; NULL: none */

@@ -22,22 +22,22 @@ enum opt_type {
 
 struct opt {
 	const char *name; /* long name without dashes */
-	char letter;	  /* short option, or 0 */
+	char letter;      /* short option, or 0 */
 	enum opt_type type;
 	const char *value; /* name of the value in the help; FLAG has none, CALL may have none */
 	const char *help;  /* one line; a range is added to it */
-	size_t offset;	   /* where it goes: offsetof in the command's structure */
+	size_t offset;     /* where it goes: offsetof in the command's structure */
 	uint64_t min, max; /* for numbers; max 0 = any */
 	int (*call)(void *into, const char *value);
 };
 
 struct opts_command {
-	const char *name;		 /* "hist" */
-	const char *summary;		 /* one line */
-	const char *usage;		 /* "[-s SOURCES] [-d TIME] ... [-- COMMAND ...]" */
+	const char *name;                /* "hist" */
+	const char *summary;             /* one line */
+	const char *usage;               /* "[-s SOURCES] [-d TIME] ... [-- COMMAND ...]" */
 	const struct opt *const *tables; /* NULL-ended list; each table ends with .name == NULL */
-	bool takes_command;		 /* accepts -- COMMAND ... */
-	int max_args;			 /* positional arguments allowed, before any -- */
+	bool takes_command;              /* accepts -- COMMAND ... */
+	int max_args;                    /* positional arguments allowed, before any -- */
 };
 
 struct opts_rest {

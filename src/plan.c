@@ -20,7 +20,7 @@ const char *plan_state_name(enum plan_state s)
 }
 
 static const char *const backends[BACKEND_COUNT] = {
-	[BACKEND_NONE] = "none", [BACKEND_TP_BTF] = "tp_btf", [BACKEND_FENTRY] = "fentry",
+	[BACKEND_NONE] = "none",     [BACKEND_TP_BTF] = "tp_btf", [BACKEND_FENTRY] = "fentry",
 	[BACKEND_KPROBE] = "kprobe", [BACKEND_STATE] = "state",
 };
 
@@ -141,7 +141,8 @@ void plan_drop_hook(struct plan *p, unsigned int source, const char *program)
 	}
 }
 
-void plan_attached(struct plan *p, const char *program, int err, const char *reason, const char *fix)
+void plan_attached(struct plan *p, const char *program, int err, const char *reason,
+		   const char *fix)
 {
 	for (size_t i = 0; i < p->n; i++) {
 		struct plan_entry *e = &p->entry[i];
@@ -155,8 +156,8 @@ void plan_attached(struct plan *p, const char *program, int err, const char *rea
 			e->state = PLAN_ON;
 		} else if (h->need == HOOK_OPTIONAL) {
 			e->hooks &= ~(1u << hook);
-			snprintf(e->reason, sizeof(e->reason), "without %.80s (%.40s: %.100s)", h->without,
-				 h->target, reason);
+			snprintf(e->reason, sizeof(e->reason), "without %.80s (%.40s: %.100s)",
+				 h->without, h->target, reason);
 		} else {
 			plan_refuse(e, fix, "%s: %s", h->target, reason);
 		}
@@ -194,8 +195,8 @@ int plan_emit(const struct plan *p, struct stream *s)
 		const struct plan_entry *e = &p->entry[i];
 		const struct measure_info *info = measure_info(e->measure->measure);
 		char hooks[1024];
-		const char *const texts[] = { backend_name(e->way ? e->way->backend : BACKEND_NONE), hooks,
-					      e->reason, e->fix };
+		const char *const texts[] = { backend_name(e->way ? e->way->backend : BACKEND_NONE),
+					      hooks, e->reason, e->fix };
 		const struct kd_rec *rec;
 
 		plan_hooks(e, hooks, sizeof(hooks));
@@ -236,7 +237,8 @@ static void try_first_hook(struct kernel *k)
 {
 	for (size_t i = 0; i < plan_table_len; i++)
 		for (const struct plan_way *w = plan_table[i].ways; w->hooks; w++)
-			if (w->backend == BACKEND_FENTRY && kernel_has_func(k, w->hooks[0].target)) {
+			if (w->backend == BACKEND_FENTRY &&
+			    kernel_has_func(k, w->hooks[0].target)) {
 				kernel_try_fentry(k, w->hooks[0].target);
 				return;
 			}

@@ -20,15 +20,22 @@ struct stream;
 enum plan_state { PLAN_OFF, PLAN_EXPECTED, PLAN_ON };
 const char *plan_state_name(enum plan_state s); /* "off", "expected", "on" */
 
-enum backend { BACKEND_NONE, BACKEND_TP_BTF, BACKEND_FENTRY, BACKEND_KPROBE, BACKEND_STATE, BACKEND_COUNT };
+enum backend {
+	BACKEND_NONE,
+	BACKEND_TP_BTF,
+	BACKEND_FENTRY,
+	BACKEND_KPROBE,
+	BACKEND_STATE,
+	BACKEND_COUNT
+};
 const char *backend_name(enum backend b);
 int backend_by_name(const char *name, enum backend *b);
 
 /* Hooks that exist only to serve a special case are left out where the kernel has no such case. */
 enum hook_need {
-	HOOK_REQUIRED,  /* without it this way does not work */
-	HOOK_OPTIONAL,  /* without it something is worse, and `without` says what */
-	HOOK_ONE_OF,    /* at least one of the ONE_OF hooks of a way must be there */
+	HOOK_REQUIRED, /* without it this way does not work */
+	HOOK_OPTIONAL, /* without it something is worse, and `without` says what */
+	HOOK_ONE_OF,   /* at least one of the ONE_OF hooks of a way must be there */
 };
 
 struct plan_hook {
@@ -48,7 +55,8 @@ struct plan_way {
 	enum backend backend;
 	const struct plan_hook *hooks;   /* ends with program == NULL */
 	const struct plan_field *fields; /* ends with type == NULL; may be NULL */
-	const char *const *symbols;      /* per-CPU or data symbols needed from kallsyms; NULL-ended; may be NULL */
+	const char *const *
+		symbols; /* per-CPU or data symbols needed from kallsyms; NULL-ended; may be NULL */
 };
 
 struct plan_measure {
@@ -63,11 +71,11 @@ extern const size_t plan_table_len;
 
 struct plan_entry {
 	const struct plan_measure *measure;
-	const struct plan_way *way;     /* chosen; NULL when off */
+	const struct plan_way *way; /* chosen; NULL when off */
 	enum plan_state state;
-	uint32_t hooks;                 /* bit i: hook i of the way is used */
-	char reason[PLAN_TEXT];         /* why off, or what is missing; "" if nothing */
-	char fix[PLAN_TEXT];            /* what would turn it on; "" if nothing would */
+	uint32_t hooks;         /* bit i: hook i of the way is used */
+	char reason[PLAN_TEXT]; /* why off, or what is missing; "" if nothing */
+	char fix[PLAN_TEXT];    /* what would turn it on; "" if nothing would */
 };
 
 struct plan {
@@ -76,11 +84,12 @@ struct plan {
 };
 
 struct plan_request {
-	uint32_t sources;       /* bits of enum kd_source_id */
-	uint64_t measures;      /* bits of enum kd_measure_id */
-	uint32_t flavours;      /* bits of enum kd_flavour; rows without a flavour are always taken */
-	uint32_t hidden[KD_M_COUNT]; /* by measure: bits of flavours that were not asked for of it */
-	uint32_t backends;      /* bits of enum backend that may be used */
+	uint32_t sources;  /* bits of enum kd_source_id */
+	uint64_t measures; /* bits of enum kd_measure_id */
+	uint32_t flavours; /* bits of enum kd_flavour; rows without a flavour are always taken */
+	uint32_t
+		hidden[KD_M_COUNT]; /* by measure: bits of flavours that were not asked for of it */
+	uint32_t backends;          /* bits of enum backend that may be used */
 };
 
 /*
@@ -110,7 +119,8 @@ void plan_drop_hook(struct plan *p, unsigned int source, const char *program);
  * What became of attaching a program (0 or a negative errno): rows that need it fall, with the reason
  * and the fix given, others go on without it; rows that have all they need are on.
  */
-void plan_attached(struct plan *p, const char *program, int err, const char *reason, const char *fix);
+void plan_attached(struct plan *p, const char *program, int err, const char *reason,
+		   const char *fix);
 
 /* Why the kernel did not attach a program to target, in words, and what would help ("": nothing known). */
 void plan_attach_reason(const struct kernel *k, const char *target, int err, char reason[PLAN_TEXT],

@@ -24,12 +24,14 @@ refuse(struct plan_entry *e, const char *fix, const char *fmt, ...)
 
 static int check_rights(const struct kernel *k, struct plan_entry *e)
 {
-	bool bpf = kernel_has_cap(k, KERNEL_CAP_BPF), perfmon = kernel_has_cap(k, KERNEL_CAP_PERFMON);
+	bool bpf = kernel_has_cap(k, KERNEL_CAP_BPF),
+	     perfmon = kernel_has_cap(k, KERNEL_CAP_PERFMON);
 
 	if (bpf && perfmon)
 		return 0;
-	return refuse(e, k->root ? "give this root the capabilities (a container took them away?)" :
-				   "run it as root (sudo), or with these capabilities",
+	return refuse(e,
+		      k->root ? "give this root the capabilities (a container took them away?)"
+			      : "run it as root (sudo), or with these capabilities",
 		      "%s%s%s missing%s", bpf ? "" : "CAP_BPF", !bpf && !perfmon ? " and " : "",
 		      perfmon ? "" : "CAP_PERFMON", k->root ? "" : ": not root");
 }
@@ -39,7 +41,8 @@ static int check_btf(const struct kernel *k, struct plan_entry *e)
 	if (k->btf)
 		return 0;
 	if (k->btf_err == -EACCES || k->btf_err == -EPERM)
-		return refuse(e, "make /sys/kernel/btf/vmlinux readable", "no right to read the kernel's BTF");
+		return refuse(e, "make /sys/kernel/btf/vmlinux readable",
+			      "no right to read the kernel's BTF");
 	return refuse(e, "a kernel built with CONFIG_DEBUG_INFO_BTF=y, and sysfs mounted at /sys",
 		      "this kernel shows no BTF (/sys/kernel/btf/vmlinux: %s)",
 		      strerror(k->btf_err ? -k->btf_err : ENOENT));
@@ -52,15 +55,18 @@ static int check_btf(const struct kernel *k, struct plan_entry *e)
 static int refuse_policy(const struct kernel *k, struct plan_entry *e, const char *what, int err)
 {
 	if (k->user_namespace)
-		return refuse(e, "run it outside of this container",
-			      "the kernel refuses %s: capabilities of a user namespace do not count", what);
+		return refuse(
+			e, "run it outside of this container",
+			"the kernel refuses %s: capabilities of a user namespace do not count",
+			what);
 	if (k->lockdown_confidentiality == YES)
 		return refuse(e, "boot without lockdown=confidentiality",
 			      "kernel lockdown (confidentiality) refuses %s", what);
-	return refuse(e, "allow them in that policy",
-		      "the kernel refuses %s (%s) although CAP_BPF and CAP_PERFMON are held: a security "
-		      "module or policy says no%s%.60s%s", what, strerror(err), *k->lsm ? " (at work: " : "",
-		      k->lsm, *k->lsm ? ")" : "");
+	return refuse(
+		e, "allow them in that policy",
+		"the kernel refuses %s (%s) although CAP_BPF and CAP_PERFMON are held: a security "
+		"module or policy says no%s%.60s%s",
+		what, strerror(err), *k->lsm ? " (at work: " : "", k->lsm, *k->lsm ? ")" : "");
 }
 
 /* Every program of ours reads kernel memory. */
@@ -71,17 +77,21 @@ static int check_read(const struct kernel *k, struct plan_entry *e)
 	if (k->read_kernel != NO)
 		return 0;
 	/* A forbidden helper looks like one that is not there. */
-	if (k->read_kernel_err == EPERM || k->read_kernel_err == EACCES || k->lockdown_confidentiality == YES)
+	if (k->read_kernel_err == EPERM || k->read_kernel_err == EACCES ||
+	    k->lockdown_confidentiality == YES)
 		return refuse_policy(k, e, what, k->read_kernel_err);
-	return refuse(e, "a kernel built with CONFIG_BPF_EVENTS=y", "the kernel refuses %s (%s)", what,
-		      strerror(k->read_kernel_err));
+	return refuse(e, "a kernel built with CONFIG_BPF_EVENTS=y", "the kernel refuses %s (%s)",
+		      what, strerror(k->read_kernel_err));
 }
 
 static void overdue_text(const struct kernel *k, char *buf, size_t size)
 {
-	snprintf(buf, size, "a Tasks RCU grace period has been held up for %llu.%llu s, by a task that does not "
-		 "leave the kernel", (unsigned long long)(k->tasks_gp_ns / 1000000000),
-		 (unsigned long long)(k->tasks_gp_ns / 100000000 % 10));
+	snprintf(
+		buf, size,
+		"a Tasks RCU grace period has been held up for %llu.%llu s, by a task that does not "
+		"leave the kernel",
+		(unsigned long long)(k->tasks_gp_ns / 1000000000),
+		(unsigned long long)(k->tasks_gp_ns / 100000000 % 10));
 }
 
 #define OVERDUE_FIX "end the task that loops in the kernel, then try again"
@@ -97,8 +107,10 @@ static int check_fentry(const struct kernel *k, struct plan_entry *e)
 	if (k->fentry == NO && (k->fentry_err == EPERM || k->fentry_err == EACCES))
 		return refuse_policy(k, e, "fentry programs", k->fentry_err);
 	if (k->fentry == NO)
-		return refuse(e, "a kernel built with CONFIG_FUNCTION_TRACER=y and "
-			      "DYNAMIC_FTRACE_WITH_DIRECT_CALLS=y", "the kernel refuses fentry programs (%s%s%s)",
+		return refuse(e,
+			      "a kernel built with CONFIG_FUNCTION_TRACER=y and "
+			      "DYNAMIC_FTRACE_WITH_DIRECT_CALLS=y",
+			      "the kernel refuses fentry programs (%s%s%s)",
 			      strerror(k->fentry_err), *k->fentry_log ? ": " : "", k->fentry_log);
 	if (!k->tasks_gp_overdue)
 		return 0;
@@ -114,7 +126,8 @@ static int check_function(const struct kernel *k, struct plan_entry *e, const ch
 		return refuse(e, NULL, "%s is never hooked: %s", name, why);
 	if (!kernel_has_func(k, name)) {
 		if (suffixed)
-			return refuse(e, NULL, "%s was changed by the compiler (%s)", name, suffixed);
+			return refuse(e, NULL, "%s was changed by the compiler (%s)", name,
+				      suffixed);
 		if (kernel_has_text(k, name) == YES)
 			return refuse(e, NULL, "%s is not in the kernel's BTF", name);
 		return refuse(e, NULL, "this kernel has no function %s (absent, or inlined)", name);
@@ -122,18 +135,21 @@ static int check_function(const struct kernel *k, struct plan_entry *e, const ch
 	if (kernel_has_text(k, name) == NO && suffixed)
 		return refuse(e, NULL, "%s was changed by the compiler (%s)", name, suffixed);
 	if (kernel_has_text(k, name) == NO)
-		return refuse(e, NULL, "%s is in BTF but has no symbol (inlined or renamed by the compiler)",
+		return refuse(e, NULL,
+			      "%s is in BTF but has no symbol (inlined or renamed by the compiler)",
 			      name);
 	if (kernel_traceable(k, name) == NO)
 		return refuse(e, NULL, "%s cannot be traced (notrace)", name);
 	return 0;
 }
 
-static int check_hook(const struct kernel *k, struct plan_entry *e, enum backend b, const char *target)
+static int check_hook(const struct kernel *k, struct plan_entry *e, enum backend b,
+		      const char *target)
 {
 	if (b == BACKEND_TP_BTF)
-		return kernel_has_tp(k, target) ? 0 :
-			refuse(e, NULL, "this kernel has no tracepoint %s", target);
+		return kernel_has_tp(k, target)
+			       ? 0
+			       : refuse(e, NULL, "this kernel has no tracepoint %s", target);
 	return check_function(k, e, target);
 }
 
@@ -174,7 +190,8 @@ static int check_needs(const struct kernel *k, struct plan_entry *e, const struc
 {
 	for (const struct plan_field *f = way->fields; f && f->type; f++)
 		if (!kernel_has_field(k, f->type, f->field))
-			return refuse(e, NULL, "this kernel's struct %s has no field %s", f->type, f->field);
+			return refuse(e, NULL, "this kernel's struct %s has no field %s", f->type,
+				      f->field);
 	for (const char *const *s = way->symbols; s && *s; s++)
 		if (kernel_has_data(k, *s) == NO)
 			return refuse(e, "a kernel built with CONFIG_KALLSYMS_ALL=y",
@@ -239,11 +256,13 @@ void plan_attach_reason(const struct kernel *k, const char *target, int err, cha
 		overdue_text(k, reason, PLAN_TEXT);
 		snprintf(fix, PLAN_TEXT, "%s", OVERDUE_FIX);
 	} else if (err == -ETIME) {
-		snprintf(reason, PLAN_TEXT, "not attached in time: the kernel is very busy, or held up");
+		snprintf(reason, PLAN_TEXT,
+			 "not attached in time: the kernel is very busy, or held up");
 		snprintf(fix, PLAN_TEXT, "a longer --attach-timeout");
 	} else if (err) {
 		snprintf(reason, PLAN_TEXT, "%s", attach_reason(k, target, err));
 		if (err == -E2BIG)
-			snprintf(fix, PLAN_TEXT, "end other tools that hook it (bpftool link shows them)");
+			snprintf(fix, PLAN_TEXT,
+				 "end other tools that hook it (bpftool link shows them)");
 	}
 }

@@ -8,6 +8,9 @@
 #include "../bpf/defer.h"
 #include "plan.h"
 
+/* Tables: one hook a line, as far as that goes. */
+/* clang-format off */
+
 static const struct plan_hook call_rcu_fentry[] = {
 	{ .program = "kd_enqueue", .target = "rcu_segcblist_enqueue", .need = HOOK_REQUIRED },
 	{ .program = "kd_dequeue", .target = "rcu_cblist_dequeue", .need = HOOK_REQUIRED },
@@ -223,6 +226,8 @@ const struct plan_measure plan_table[] = {
 	{ KD_SRC_RCU_GP, KD_M_RCU_GP_WAIT, KD_FL_TASKS_TRACE, wait_trace_ways },
 };
 
+/* clang-format on */
+
 const size_t plan_table_len = sizeof(plan_table) / sizeof(plan_table[0]);
 
 /*
@@ -232,8 +237,10 @@ const size_t plan_table_len = sizeof(plan_table) / sizeof(plan_table[0]);
 static const struct {
 	const char *function, *why;
 } forbidden[] = {
-	{ "__rcu_read_lock", "the trampoline itself is an RCU reader: attaching there stalls the kernel" },
-	{ "__rcu_read_unlock", "the trampoline itself is an RCU reader: attaching there stalls the kernel" },
+	{ "__rcu_read_lock",
+	  "the trampoline itself is an RCU reader: attaching there stalls the kernel" },
+	{ "__rcu_read_unlock",
+	  "the trampoline itself is an RCU reader: attaching there stalls the kernel" },
 };
 
 const char *plan_forbidden(const char *function)

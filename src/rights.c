@@ -12,8 +12,8 @@
 
 int rights_drop(bool files)
 {
-	const uint64_t measuring = 1ULL << KERNEL_CAP_BPF | 1ULL << KERNEL_CAP_PERFMON |
-				   1ULL << KERNEL_CAP_SYSLOG;
+	const uint64_t measuring =
+		1ULL << KERNEL_CAP_BPF | 1ULL << KERNEL_CAP_PERFMON | 1ULL << KERNEL_CAP_SYSLOG;
 	const uint64_t writing = 1ULL << CAP_DAC_OVERRIDE | 1ULL << CAP_FOWNER;
 	const uint64_t keep = measuring | (files ? writing : 0);
 	struct __user_cap_header_struct head = { .version = _LINUX_CAPABILITY_VERSION_3 };

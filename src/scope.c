@@ -65,7 +65,7 @@ enum key_name scope_breakdown(const struct metric *x)
 {
 	/* A function has its module beside it, so it comes before that. */
 	static const enum key_name order[] = { KEY_OTHER, KEY_FUNC, KEY_CALLER,
-					       KEY_CPU,	  KEY_LAZY, KEY_MODULE };
+					       KEY_CPU,   KEY_LAZY, KEY_MODULE };
 	size_t i;
 
 	for (i = 0; i < sizeof(order) / sizeof(order[0]); i++)

@@ -9,10 +9,10 @@
 #include "model.h"
 
 struct scope {
-	bool interval;      /* the last ended interval, else the whole run */
-	uint64_t measures;  /* bits of enum kd_measure_id */
+	bool interval;          /* the last ended interval, else the whole run */
+	uint64_t measures;      /* bits of enum kd_measure_id */
 	const uint32_t *hidden; /* by measure: bits of flavours not asked for; NULL: none */
-	bool raw_addresses; /* addresses of functions too */
+	bool raw_addresses;     /* addresses of functions too */
 };
 
 bool scope_has_measure(const struct scope *sc, unsigned int measure);
@@ -25,9 +25,9 @@ uint64_t scope_length_ns(const struct model *m, const struct scope *sc);
 
 /* What was lost and counted in the window; a level (KD_CNT_OPEN) is as at its end. */
 uint64_t scope_lost(const struct model *m, const struct scope *sc, unsigned int source,
-		   unsigned int what);
-uint64_t scope_count(const struct model *m, const struct scope *sc, unsigned int source,
 		    unsigned int what);
+uint64_t scope_count(const struct model *m, const struct scope *sc, unsigned int source,
+		     unsigned int what);
 
 /* 1/N of the events were followed: N, at least 1. */
 uint64_t scope_sampling(const struct model *m);

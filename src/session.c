@@ -29,7 +29,8 @@
 #define RING_LEAST 4096u
 #define HOOKS_MAX 64
 #define SETTLE_NAP_NS 10000000ULL
-#define SETTLE_MOST_NS 2000000000ULL /* a Tasks grace period takes some 0.3 s here, twice that under load */
+#define SETTLE_MOST_NS \
+	2000000000ULL /* a Tasks grace period takes some 0.3 s here, twice that under load */
 #define SLOW_DETACH_NS 1000000000ULL
 /* For one hook: some thirty times what kernels of the matrix take. The process that detaches needs no help. */
 #define DETACH_WAIT_NS 10000000000ULL
@@ -47,12 +48,12 @@ struct session {
 	void *state[KD_SRC_COUNT]; /* by index in sources[]; NULL: not loaded */
 	struct source_hook hook[HOOKS_MAX];
 	unsigned int owner[HOOKS_MAX]; /* source id */
-	struct attach *attach; /* the process that holds the links */
+	struct attach *attach;         /* the process that holds the links */
 	int link[HOOKS_MAX];
 	uint64_t missed[HOOKS_MAX]; /* at the start */
 	size_t nhooks;
-	uint32_t interval;          /* the one being filled */
-	uint64_t skipped;           /* ticks left incomplete */
+	uint32_t interval; /* the one being filled */
+	uint64_t skipped;  /* ticks left incomplete */
 	bool recording;
 	int sink_err;
 	struct kd_rec_self self;
@@ -92,7 +93,8 @@ static int open_ring(struct session *s)
 {
 	s->ring_fd = bpf_map_create(BPF_MAP_TYPE_RINGBUF, "kd_ring", 0, 0, ring_bytes(s), NULL);
 	if (s->ring_fd < 0)
-		return log_err(s->ring_fd, "cannot make the ring buffer: %s", strerror(-s->ring_fd));
+		return log_err(s->ring_fd, "cannot make the ring buffer: %s",
+			       strerror(-s->ring_fd));
 	s->ring = ring_buffer__new(s->ring_fd, on_record, s, NULL);
 	if (!s->ring)
 		return log_err(-errno, "cannot map the ring buffer: %s", strerror(errno));
@@ -134,10 +136,13 @@ static bool fits(struct session *s, const struct source *src)
 	for (size_t i = 0; i < s->plan.n; i++) {
 		char fix[PLAN_TEXT];
 
-		if (s->plan.entry[i].measure->source != src->id || s->plan.entry[i].state == PLAN_OFF)
+		if (s->plan.entry[i].measure->source != src->id ||
+		    s->plan.entry[i].state == PLAN_OFF)
 			continue;
-		snprintf(fix, sizeof(fix), "--max-memory %lluk", (unsigned long long)(need + 1023) / 1024);
-		plan_refuse(&s->plan.entry[i], fix, "its tables need %llu bytes here, %llu are allowed",
+		snprintf(fix, sizeof(fix), "--max-memory %lluk",
+			 (unsigned long long)(need + 1023) / 1024);
+		plan_refuse(&s->plan.entry[i], fix,
+			    "its tables need %llu bytes here, %llu are allowed",
 			    (unsigned long long)need, (unsigned long long)s->conf.max_memory);
 	}
 	return false;
@@ -156,8 +161,11 @@ static void take_hooks(struct session *s, size_t i)
 static int load_sources(struct session *s)
 {
 	struct source_conf conf = {
-		.kernel = &s->kernel, .plan = &s->plan, .ring_fd = s->ring_fd,
-		.sample = s->conf.sample, .dims = s->conf.dims,
+		.kernel = &s->kernel,
+		.plan = &s->plan,
+		.ring_fd = s->ring_fd,
+		.sample = s->conf.sample,
+		.dims = s->conf.dims,
 	};
 	uint64_t left = s->conf.max_memory - ring_bytes(s);
 	int err;
@@ -267,8 +275,9 @@ static int nothing_left(struct session *s)
 		const struct measure_info *m = measure_info(e->measure->measure);
 
 		if (e->state == PLAN_OFF)
-			return log_err(-ENODEV, "%s.%s cannot be measured here: %s%s%s", source_name(e->measure->source),
-				       m ? m->name : "?", e->reason, *e->fix ? "; what would help: " : "", e->fix);
+			return log_err(-ENODEV, "%s.%s cannot be measured here: %s%s%s",
+				       source_name(e->measure->source), m ? m->name : "?",
+				       e->reason, *e->fix ? "; what would help: " : "", e->fix);
 	}
 	return log_err(-ENODEV, "nothing that was asked for can be measured here");
 }
@@ -286,7 +295,8 @@ static int open_all(struct session *s)
 	if (!err && plan_any_on(&s->plan))
 		err = load_sources(s);
 	kernel_forget_types(&s->kernel);
-	malloc_trim(0); /* loading took several times what measuring, and the process of attach.c, need */
+	malloc_trim(
+		0); /* loading took several times what measuring, and the process of attach.c, need */
 	if (!err && s->nhooks)
 		err = attach(s);
 	if (err)
@@ -348,8 +358,8 @@ static int tick_source(struct session *s, size_t i)
 		if (err)
 			return err;
 		if (next < 0)
-			return log_err((int)next, "%s: cannot read its tables: %s", source_name(sources[i]->id),
-				       strerror((int)-next));
+			return log_err((int)next, "%s: cannot read its tables: %s",
+				       source_name(sources[i]->id), strerror((int)-next));
 		if (!next)
 			return 0;
 		cursor = (uint32_t)next;
@@ -368,7 +378,9 @@ static int emit_missed(struct session *s)
 			missed[s->owner[i]] += bpf_util_missed(s->hook[i].prog_fd) - s->missed[i];
 	for (unsigned int src = 0; src < KD_SRC_COUNT && !err; src++) {
 		struct kd_rec_total r = { .rec = { .kind = KD_REC_LOST, .len = sizeof(r) },
-					  .source = (__u16)src, .what = KD_LOST_RECURSION, .total = missed[src] };
+					  .source = (__u16)src,
+					  .what = KD_LOST_RECURSION,
+					  .total = missed[src] };
 
 		if (missed[src])
 			err = stream_record(s->out, &r, sizeof(r));
@@ -407,7 +419,9 @@ static int emit_self(struct session *s)
 static int emit_tick(struct session *s, uint32_t tick, bool complete)
 {
 	struct kd_rec_tick r = { .rec = { .kind = KD_REC_TICK, .len = sizeof(r) },
-				 .mono_ns = clock_mono_ns(), .tick = tick, .complete = complete,
+				 .mono_ns = clock_mono_ns(),
+				 .tick = tick,
+				 .complete = complete,
 				 .skipped = s->skipped };
 
 	return stream_record(s->out, &r, sizeof(r));
@@ -506,8 +520,9 @@ void session_close(struct session *s)
 		if (s->link[i] >= 0)
 			close(s->link[i]);
 	if (attach_end(s->attach, DETACH_WAIT_NS, say_slow))
-		log_warn("the kernel has not detached all yet: a grace period is held up; the process "
-			 "kdefer-hooks ends when it has");
+		log_warn(
+			"the kernel has not detached all yet: a grace period is held up; the process "
+			"kdefer-hooks ends when it has");
 	took = clock_mono_ns() - begin;
 	if (took > SLOW_DETACH_NS)
 		log_info("detaching took %llu.%llu s", (unsigned long long)(took / 1000000000),
@@ -525,7 +540,8 @@ static bool hook_used(const struct session *s, size_t i)
 /* One hook: on and off again. -ETIME when the kernel does not come back from detaching. */
 static int try_hook(struct session *s, size_t i)
 {
-	struct attach_job job = { .prog_fd = s->hook[i].prog_fd, .attach_type = s->hook[i].attach_type };
+	struct attach_job job = { .prog_fd = s->hook[i].prog_fd,
+				  .attach_type = s->hook[i].attach_type };
 	struct attach *a;
 	int err = attach_all(&a, &job, 1, s->conf.attach_timeout_ns, s->conf.stopped);
 

@@ -22,8 +22,9 @@ struct session_conf {
 	uint64_t sample;     /* 1/N */
 	uint32_t dims;       /* bits of enum kd_dim asked for besides MAIN */
 	bool writes_files;   /* the caller still has files to rename: keep the right to */
-	void (*before_attach)(void); /* called when there is something to detach from now on; may be NULL */
-	int (*stopped)(void);        /* true: a signal came, give up starting; may be NULL */
+	void (*before_attach)(
+		void); /* called when there is something to detach from now on; may be NULL */
+	int (*stopped)(void); /* true: a signal came, give up starting; may be NULL */
 };
 
 #define SESSION_ATTACH_TIMEOUT_NS 10000000000ULL

@@ -27,7 +27,7 @@ struct source_hook {
 	const char *program; /* serves every row of the plan whose way names it */
 	const char *target;
 	int prog_fd;
-	int attach_type;     /* enum bpf_attach_type */
+	int attach_type; /* enum bpf_attach_type */
 };
 
 struct source {

@@ -49,8 +49,8 @@ static uint64_t cpu_bytes(const struct sizes *s)
 
 static uint64_t bytes_for(const struct sizes *s, int cpus)
 {
-	uint64_t per_cpu = cpu_bytes(s) + 2 * WORST_BYTES +
-			   3 * HASH_ELEM_BYTES + s->cpu_slots * SERIES_BYTES;
+	uint64_t per_cpu =
+		cpu_bytes(s) + 2 * WORST_BYTES + 3 * HASH_ELEM_BYTES + s->cpu_slots * SERIES_BYTES;
 
 	return (uint64_t)cpus * per_cpu + s->slots * SERIES_BYTES + s->spill * HASH_ELEM_BYTES +
 	       65536; /* small maps, rounding */
@@ -141,9 +141,11 @@ static void set_constants(struct call_rcu *c, const struct source_conf *conf, co
  * Whether some CPU can be offloaded is known only once a program has looked: the hooks that serve
  * such CPUs are loaded always, and attached only where there are any.
  */
-static const char *const offload_hooks[] = { "kd_batch", "kd_bypass", "kd_bypass_flush", "kd_lazy_wish" };
+static const char *const offload_hooks[] = { "kd_batch", "kd_bypass", "kd_bypass_flush",
+					     "kd_lazy_wish" };
 
-static int load_object(struct call_rcu *c, struct source_conf *conf, const struct sizes *s, bool offload)
+static int load_object(struct call_rcu *c, struct source_conf *conf, const struct sizes *s,
+		       bool offload)
 {
 	int err;
 
@@ -227,7 +229,8 @@ static int load_sized(struct call_rcu *c, struct source_conf *conf)
 		    conf->plan->entry[i].state != PLAN_OFF)
 			c->flavours |= 1u << conf->plan->entry[i].measure->flavour;
 	err = choose_sizes(&s, conf->max_memory, c->cpus,
-			   conf->dims >> KD_DIM_CPU & 1 ? (uint32_t)__builtin_popcount(c->flavours) : 0);
+			   conf->dims >> KD_DIM_CPU & 1 ? (uint32_t)__builtin_popcount(c->flavours)
+							: 0);
 	if (err)
 		return err;
 	err = load_object(c, conf, &s, false);
@@ -280,7 +283,8 @@ static uint64_t call_rcu_unsettled(void *state)
 	uint64_t args[4] = { CR_TASKS_WAITING };
 	uint32_t waiting = 0;
 
-	return bpf_util_run(bpf_program__fd(c->skel->progs.kd_control), args, &waiting) ? 0 : waiting;
+	return bpf_util_run(bpf_program__fd(c->skel->progs.kd_control), args, &waiting) ? 0
+											: waiting;
 }
 
 static int call_rcu_start(void *state)

@@ -26,10 +26,11 @@ void source_choose_programs(struct bpf_object *obj, const struct plan *plan, uns
 {
 	struct bpf_program *p;
 
-	bpf_object__for_each_program(p, obj) {
+	bpf_object__for_each_program (p, obj) {
 		const char *name = bpf_program__name(p);
 
-		bpf_program__set_autoload(p, !hook_target(source, name) || plan_uses(plan, source, name));
+		bpf_program__set_autoload(p, !hook_target(source, name) ||
+						     plan_uses(plan, source, name));
 	}
 }
 
@@ -39,7 +40,7 @@ size_t source_collect_hooks(struct bpf_object *obj, const struct plan *plan, uns
 	struct bpf_program *p;
 	size_t n = 0;
 
-	bpf_object__for_each_program(p, obj) {
+	bpf_object__for_each_program (p, obj) {
 		const char *name = bpf_program__name(p), *target = hook_target(source, name);
 
 		if (n < max && target && plan_uses(plan, source, name))

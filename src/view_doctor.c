@@ -49,9 +49,9 @@ static void put_host(FILE *out, const struct view_doctor *v)
 	static const struct {
 		const char *before, *fact, *after;
 	} parts[] = {
-		{ " on ", "hostname", "" },    { ": Linux ", "kernel", "" },
-		{ " ", "machine", "" },        { ", ", "cpus_online", " CPUs" },
-		{ ", HZ=", "hz", "" },         { ", preempt=", "preempt", "" },
+		{ " on ", "hostname", "" }, { ": Linux ", "kernel", "" },
+		{ " ", "machine", "" },     { ", ", "cpus_online", " CPUs" },
+		{ ", HZ=", "hz", "" },      { ", preempt=", "preempt", "" },
 	};
 	char text[1024] = "kdefer " KDEFER_VERSION, value[256];
 
@@ -151,8 +151,11 @@ static void put_abilities(FILE *out, const struct view_doctor *v)
 		text_wrap(out, doctor_ability[i].text, 11, 11, v->width);
 	}
 	fputs("  ", out);
-	text_wrap(out, "Every measure needs CAP_BPF and CAP_PERFMON (or CAP_SYS_ADMIN), and no other right; "
-		  "names of functions are the kernel's own words.", 2, 2, v->width);
+	text_wrap(
+		out,
+		"Every measure needs CAP_BPF and CAP_PERFMON (or CAP_SYS_ADMIN), and no other right; "
+		"names of functions are the kernel's own words.",
+		2, 2, v->width);
 }
 
 static void put_variants(FILE *out, const struct view_doctor *v)
@@ -165,8 +168,9 @@ static void put_variants(FILE *out, const struct view_doctor *v)
 	facts_variants(v->kernel, variant);
 	put_heading(out, "What this kernel does");
 	for (size_t i = 0; i < VARIANTS; i++) {
-		snprintf(text, sizeof(text), "%s%s%s%s", variant[i].text, variant[i].name ? " [" : "",
-			 variant[i].name ? variant[i].name : "", variant[i].name ? "]" : "");
+		snprintf(text, sizeof(text), "%s%s%s%s", variant[i].text,
+			 variant[i].name ? " [" : "", variant[i].name ? variant[i].name : "",
+			 variant[i].name ? "]" : "");
 		put_fact(out, variant[i].subject, text, v->width);
 	}
 }
@@ -189,8 +193,8 @@ static void put_memory(FILE *out, const struct view_doctor *v)
 
 		if (!m->least && !m->taken)
 			continue;
-		snprintf(text, sizeof(text), "at least %s%s%s", fmt_bytes(least, sizeof(least), m->least),
-			 m->taken ? ", by default " : "",
+		snprintf(text, sizeof(text), "at least %s%s%s",
+			 fmt_bytes(least, sizeof(least), m->least), m->taken ? ", by default " : "",
 			 m->taken ? fmt_bytes(taken, sizeof(taken), m->taken) : "");
 		put_fact(out, source_name(src), text, v->width);
 	}
@@ -210,8 +214,11 @@ static void put_summary(FILE *out, const struct view_doctor *v)
 	size_t usable = view_doctor_usable(v->model);
 	char text[160];
 
-	snprintf(text, sizeof(text), "%zu of %zu rows can be measured here%s", usable, v->model->nplan,
-		 !usable ? "" : v->tried ? ": tried" : ", by all signs; --try attaches them");
+	snprintf(text, sizeof(text), "%zu of %zu rows can be measured here%s", usable,
+		 v->model->nplan,
+		 !usable    ? ""
+		 : v->tried ? ": tried"
+			    : ", by all signs; --try attaches them");
 	fputc('\n', out);
 	text_wrap(out, text, 0, 2, v->width);
 }

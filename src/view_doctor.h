@@ -26,7 +26,7 @@ struct view_doctor {
 	const struct kernel *kernel;
 	const struct facts *facts;
 	const struct doctor_memory *memory; /* by source id */
-	bool tried; /* hooks were really attached */
+	bool tried;                         /* hooks were really attached */
 	size_t width;
 };
 

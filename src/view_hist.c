@@ -76,7 +76,9 @@ static void put_quantiles(FILE *out, const struct view_hist *v, const struct met
 		const char *name, *needs;
 		double q;
 	} shown[] = {
-		{ "p50", "20", 0.5 }, { "p90", "100", 0.9 }, { "p99", "1,000", 0.99 },
+		{ "p50", "20", 0.5 },
+		{ "p90", "100", 0.9 },
+		{ "p99", "1,000", 0.99 },
 	};
 	char text[256] = "", value[FMT_LEN], missing[80] = "";
 	enum unit unit = measure_info(x->measure)->unit;
@@ -172,8 +174,9 @@ static void put_floor(FILE *out, const struct view_hist *v, const struct metric 
 			*strchr(low, ' ') = '\0'; /* "4 to 16 ms" */
 		field(out, v, "floor:",
 		      "about %s to %s here (RCU polls: %u to %u waits of %" PRIu64
-		      " %s, HZ=%" PRIu64 ")", low, high, floors[i].least, floors[i].most,
-		      jiffies, jiffies == 1 ? "jiffy" : "jiffies", hz);
+		      " %s, HZ=%" PRIu64 ")",
+		      low, high, floors[i].least, floors[i].most, jiffies,
+		      jiffies == 1 ? "jiffy" : "jiffies", hz);
 	}
 }
 
@@ -215,7 +218,8 @@ static void put_open(FILE *out, const struct view_hist *v, const struct metric *
 		of_source += other->source == x->source;
 	fmt_count(n, sizeof(n), open);
 	if (of_source > 1)
-		field(out, v, "waiting:", "%s begun, not yet done, in all of %s", n, source_name(x->source));
+		field(out, v, "waiting:", "%s begun, not yet done, in all of %s", n,
+		      source_name(x->source));
 	else
 		field(out, v, "waiting:", "%s %s, not yet %s", n, info->begins, info->ends);
 }
@@ -274,8 +278,8 @@ static void put_method(FILE *out, const struct view_hist *v, const struct metric
 	      row && *row->hooks ? " on " : "",
 	      row ? fmt_safe(hooks, sizeof(hooks), row->hooks) : "");
 	if (n > 1)
-		field(out, v, "sampled:",
-		      "1 of %" PRIu64 " followed; counts and rates are of these", n);
+		field(out, v,
+		      "sampled:", "1 of %" PRIu64 " followed; counts and rates are of these", n);
 	if (row && *row->reason)
 		field(out, v, "note:", "%s", fmt_safe(reason, sizeof(reason), row->reason));
 }
@@ -315,7 +319,8 @@ static void put_missing_elsewhere(FILE *out, const struct view_hist *v, const st
 
 	for (what = 0; what < KD_LOST_COUNT; what++)
 		if (!is_by_design(what) && scope_lost(v->model, v->scope, x->source, what)) {
-			field(out, v, "lost:", "as said above, for %s as a whole", source_name(x->source));
+			field(out, v, "lost:", "as said above, for %s as a whole",
+			      source_name(x->source));
 			return;
 		}
 }

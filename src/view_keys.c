@@ -73,8 +73,8 @@ bool view_is_total(const struct metric *x)
 /* --- the table of keys --- */
 
 static const struct table_column columns[] = {
-	{ "", false, 0 },      { "COUNT", true, 0 }, { "RATE/S", true, 4 }, { "P50", true, 3 },
-	{ "P99", true, 0 },    { "MAX", true, 1 },   { "SHARE", true, 2 },  { "ADDRESS", false, 0 },
+	{ "", false, 0 },   { "COUNT", true, 0 }, { "RATE/S", true, 4 }, { "P50", true, 3 },
+	{ "P99", true, 0 }, { "MAX", true, 1 },   { "SHARE", true, 2 },  { "ADDRESS", false, 0 },
 };
 #define COLUMNS (sizeof(columns) / sizeof(columns[0])) /* the last one only when asked for */
 

@@ -16,7 +16,7 @@
 #include "session.h"
 #include "watch.h"
 
-static volatile sig_atomic_t came;        /* the first signal that asked to end */
+static volatile sig_atomic_t came; /* the first signal that asked to end */
 static volatile sig_atomic_t from_terminal;
 
 static volatile sig_atomic_t starting;
@@ -161,7 +161,8 @@ static int wait_for(struct watch *w, uint64_t ns)
 
 static int tick_until_end(struct session *s, struct watch *w)
 {
-	uint64_t begin = clock_mono_ns(), end = w->duration_ns ? begin + w->duration_ns : UINT64_MAX;
+	uint64_t begin = clock_mono_ns(),
+		 end = w->duration_ns ? begin + w->duration_ns : UINT64_MAX;
 	uint64_t next = begin + w->interval_ns;
 	int err = 0;
 

@@ -18,13 +18,13 @@ struct watch {
 	uint64_t interval_ns; /* between ticks, > 0 */
 	char **command;       /* NULL-terminated argv, or NULL */
 	/* filled: */
-	int status;           /* how the command ended, as a shell says it: 0..125, 126, 127, 128+n */
-	int signal;           /* which signal ended the watch; 0 = none */
-	bool closed;          /* nobody reads standard output any more: that ended it */
+	int status;  /* how the command ended, as a shell says it: 0..125, 126, 127, 128+n */
+	int signal;  /* which signal ended the watch; 0 = none */
+	bool closed; /* nobody reads standard output any more: that ended it */
 	/* private: */
-	pid_t pid;            /* of the command while it runs */
+	pid_t pid; /* of the command while it runs */
 	int pidfd, go, failed;
-	sigset_t mask;        /* signals blocked outside the wait, but for ours */
+	sigset_t mask; /* signals blocked outside the wait, but for ours */
 };
 
 /*

@@ -6,7 +6,7 @@
 #include "opts.h"
 
 struct command {
-	const struct opts_command *opts; /* name, summary, options */
+	const struct opts_command *opts;   /* name, summary, options */
 	int (*run)(int argc, char **argv); /* argv[0]: the command's name; returns the exit code */
 };
 

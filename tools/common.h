@@ -23,7 +23,7 @@ enum exit_code {
 	EXIT_DONE = 0,
 	EXIT_FAILED = 1,
 	EXIT_USAGE = 2,
-	EXIT_NOTHING = 5,   /* nothing that was asked for can be measured here */
+	EXIT_NOTHING = 5,     /* nothing that was asked for can be measured here */
 	EXIT_UNWATCHED = 125, /* the measuring failed that was to watch a command */
 };
 
@@ -37,10 +37,10 @@ struct filter_list {
 struct common {
 	bool json, ndjson;
 	bool full, raw_addresses;
-	uint64_t top;        /* 0: not asked for */
-	unsigned int by;     /* bits of enum key_name; 0: the main keys */
+	uint64_t top;    /* 0: not asked for */
+	unsigned int by; /* bits of enum key_name; 0: the main keys */
 	struct filter_list filters;
-	const char *input;   /* a capture instead of the running kernel */
+	const char *input; /* a capture instead of the running kernel */
 	struct plan_request want;
 	uint64_t attach_timeout_ns, max_memory, sample;
 };

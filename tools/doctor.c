@@ -32,21 +32,35 @@ struct doctor_command {
 
 /* Of the output options those that fit: there are no intervals and no captures of a doctor. */
 static const struct opt doctor_options[] = {
-	{ .name = "try", .type = OPT_FLAG, .help = "attach each hook for real, one at a time, and detach it",
+	{ .name = "try",
+	  .type = OPT_FLAG,
+	  .help = "attach each hook for real, one at a time, and detach it",
 	  .offset = offsetof(struct doctor_command, try) },
-	{ .name = "explain", .type = OPT_STR, .value = "MEASURE",
+	{ .name = "explain",
+	  .type = OPT_STR,
+	  .value = "MEASURE",
 	  .help = "its hooks, and how to check its number with tracefs (call_rcu.latency)",
 	  .offset = offsetof(struct doctor_command, explain) },
-	{ .name = "json", .type = OPT_FLAG, .help = "one JSON document",
+	{ .name = "json",
+	  .type = OPT_FLAG,
+	  .help = "one JSON document",
 	  .offset = offsetof(struct common, json) },
-	{ .name = "ndjson", .type = OPT_FLAG, .help = "the same document on one line",
+	{ .name = "ndjson",
+	  .type = OPT_FLAG,
+	  .help = "the same document on one line",
 	  .offset = offsetof(struct common, ndjson) },
-	{ .name = "backends", .type = OPT_CALL, .value = "LIST",
+	{ .name = "backends",
+	  .type = OPT_CALL,
+	  .value = "LIST",
 	  .help = "what would be left with these only: tp_btf, fentry, kprobe, state",
-	  .offset = offsetof(struct common, want), .call = parse_backends },
-	{ .name = "attach-timeout", .type = OPT_TIME, .value = "TIME",
+	  .offset = offsetof(struct common, want),
+	  .call = parse_backends },
+	{ .name = "attach-timeout",
+	  .type = OPT_TIME,
+	  .value = "TIME",
 	  .help = "how long --try waits for one hook (default 10s)",
-	  .offset = offsetof(struct common, attach_timeout_ns), .min = 10000000 },
+	  .offset = offsetof(struct common, attach_timeout_ns),
+	  .min = 10000000 },
 	{ 0 },
 };
 
@@ -180,10 +194,13 @@ static int check(struct doctor_command *d)
 	if (!d->explain)
 		return 0;
 	if (!strchr(d->explain, '.') || strchr(d->explain, ','))
-		return log_err(-EINVAL, "--explain: \"%s\" is no SOURCE.MEASURE; use e.g. call_rcu.latency",
+		return log_err(-EINVAL,
+			       "--explain: \"%s\" is no SOURCE.MEASURE; use e.g. call_rcu.latency",
 			       d->explain);
 	if (d->common.json || d->common.ndjson)
-		return log_err(-EINVAL, "doctor: --explain is text for a person: without --json and --ndjson");
+		return log_err(
+			-EINVAL,
+			"doctor: --explain is text for a person: without --json and --ndjson");
 	return parse_sources(&d->common.want, d->explain);
 }
 

@@ -16,9 +16,9 @@
 #include "watch.h"
 
 #define MS 1000000ULL
-#define TICK_NS (1000 * MS)         /* between ticks where no interval was asked for */
-#define SYNC_NS (10000 * MS)        /* a crash costs a capture no more than this */
-#define TOP_TEXT 10                 /* what fits beside a histogram on one screen */
+#define TICK_NS (1000 * MS)  /* between ticks where no interval was asked for */
+#define SYNC_NS (10000 * MS) /* a crash costs a capture no more than this */
+#define TOP_TEXT 10          /* what fits beside a histogram on one screen */
 #define TOP_JSON 100
 
 struct hist_command {
@@ -31,22 +31,35 @@ struct hist_command {
 	struct output out;
 	struct capture_writer *capture;
 	uint64_t synced_ns;
-	uint64_t shown;             /* pieces of output */
-	struct kd_rec_self before;  /* what we had cost when the interval began */
+	uint64_t shown;            /* pieces of output */
+	struct kd_rec_self before; /* what we had cost when the interval began */
 	bool capture_failed;
 };
 
 static const struct opt hist_options[] = {
-	{ .name = "duration", .letter = 'd', .type = OPT_TIME, .value = "TIME",
+	{ .name = "duration",
+	  .letter = 'd',
+	  .type = OPT_TIME,
+	  .value = "TIME",
 	  .help = "how long to measure (default: until Ctrl-C, or the end of COMMAND)",
-	  .offset = offsetof(struct hist_command, duration_ns), .min = MS },
-	{ .name = "interval", .letter = 'i', .type = OPT_TIME, .value = "TIME",
+	  .offset = offsetof(struct hist_command, duration_ns),
+	  .min = MS },
+	{ .name = "interval",
+	  .letter = 'i',
+	  .type = OPT_TIME,
+	  .value = "TIME",
 	  .help = "show each interval by itself (of a capture: its own intervals)",
-	  .offset = offsetof(struct hist_command, interval_ns), .min = 10 * MS },
-	{ .name = "output", .letter = 'o', .type = OPT_STR, .value = "FILE",
+	  .offset = offsetof(struct hist_command, interval_ns),
+	  .min = 10 * MS },
+	{ .name = "output",
+	  .letter = 'o',
+	  .type = OPT_STR,
+	  .value = "FILE",
 	  .help = "also write a capture, which --input shows again",
 	  .offset = offsetof(struct hist_command, output) },
-	{ .name = "force", .type = OPT_FLAG, .help = "overwrite the FILE of --output",
+	{ .name = "force",
+	  .type = OPT_FLAG,
+	  .help = "overwrite the FILE of --output",
 	  .offset = offsetof(struct hist_command, force) },
 	{ 0 },
 };
@@ -78,8 +91,7 @@ static int end_code(int err)
 
 /* --- showing --- */
 
-static int put_document(const struct hist_command *h, FILE *out, bool interval,
-			const char *error)
+static int put_document(const struct hist_command *h, FILE *out, bool interval, const char *error)
 {
 	const struct scope sc = common_scope(&h->common, interval);
 	const struct query q = common_query(&h->common, interval, TOP_JSON);

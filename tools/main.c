@@ -35,7 +35,8 @@ static void put_help(FILE *out)
 
 	fputs("Usage: kdefer COMMAND [OPTIONS]\n\n"
 	      "Shows what the Linux kernel has put off, and how long it waited.\n\n"
-	      "Commands:\n", out);
+	      "Commands:\n",
+	      out);
 	for (i = 0; i < COMMANDS; i++)
 		fprintf(out, "  %-8s %s\n", commands[i]->opts->name, commands[i]->opts->summary);
 	fputs("\nkdefer help COMMAND shows a command's options, kdefer --version the version.\n",

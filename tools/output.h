@@ -15,7 +15,7 @@ struct output {
 	FILE *piece; /* the piece that is being made, in memory */
 	char *text;
 	size_t len;
-	int err;     /* first failure; nothing is written after it */
+	int err; /* first failure; nothing is written after it */
 };
 
 void output_init(struct output *o);

@@ -14,8 +14,10 @@
 
 /* BTF calls struct rcu_head by its other name. */
 struct callback_head {
-	struct callback_head *next;              /* 6.1.. */
-	void (*func)(struct callback_head *head); /* 6.1.. set before the list is joined, zeroed before the call */
+	struct callback_head *next; /* 6.1.. */
+	void (*func)(
+		struct callback_head
+			*head); /* 6.1.. set before the list is joined, zeroed before the call */
 };
 
 /* A plain list; the batch being invoked is one, on the stack of who invokes it. */
@@ -74,12 +76,13 @@ struct rcu_tasks {
 };
 
 struct rcu_data {
-	struct rcu_segcblist cblist;          /* 6.1.. */
-	struct callback_head barrier_head;    /* 6.1.. what rcu_barrier() queues, by no call_rcu() */
-	struct rcu_cblist nocb_bypass;        /* 6.1.. CONFIG_RCU_NOCB_CPU */
-	struct task_struct *nocb_cb_kthread;  /* 6.1.. CONFIG_RCU_NOCB_CPU; not NULL: may be offloaded */
-	long lazy_len;                        /* 6.12.. CONFIG_RCU_LAZY */
-	unsigned long n_cbs_invoked;          /* 6.1.. grows at the end of each batch */
+	struct rcu_segcblist cblist;       /* 6.1.. */
+	struct callback_head barrier_head; /* 6.1.. what rcu_barrier() queues, by no call_rcu() */
+	struct rcu_cblist nocb_bypass;     /* 6.1.. CONFIG_RCU_NOCB_CPU */
+	struct task_struct
+		*nocb_cb_kthread;    /* 6.1.. CONFIG_RCU_NOCB_CPU; not NULL: may be offloaded */
+	long lazy_len;               /* 6.12.. CONFIG_RCU_LAZY */
+	unsigned long n_cbs_invoked; /* 6.1.. grows at the end of each batch */
 };
 
 struct rcu_tasks_percpu {

@@ -110,7 +110,8 @@ static int make_empty(const char *dir)
 static int make_off(const char *dir)
 {
 	static const char *const off[] = {
-		"none", "",
+		"none",
+		"",
 		"the kernel refuses fentry programs (Operation not permitted) although CAP_BPF "
 		"and CAP_PERFMON are held: a security module or policy says no",
 		"allow fentry programs in that policy",
@@ -129,8 +130,10 @@ static int make_off(const char *dir)
 static int make_sampled(const char *dir)
 {
 	static const char *const on[] = {
-		"fentry", "rcu_segcblist_enqueue rcu_cblist_dequeue",
-		"without telling lazy callbacks apart (__call_rcu_common: not there)", "",
+		"fentry",
+		"rcu_segcblist_enqueue rcu_cblist_dequeue",
+		"without telling lazy callbacks apart (__call_rcu_common: not there)",
+		"",
 	};
 	struct maker m;
 	int err = begin(&m, dir, "sampled.kdefer");
@@ -157,12 +160,23 @@ static int make_sampled(const char *dir)
 static int make_hostile(const char *dir)
 {
 	static const char *const on[] = {
-		"fentry\033[2J", "a\tb \xff\xfe c", "rea\nson\r", "f\x9bix",
+		"fentry\033[2J",
+		"a\tb \xff\xfe c",
+		"rea\nson\r",
+		"f\x9bix",
 	};
 	static const char *const names[] = {
-		"\033]0;owned\007evil", "no\xff" "utf8\xc3", "quote\"back\\slash",
-		"[only_brackets]", "wide\xe6\xbc\xa2\xe5\xad\x97wide", "rtl\xe2\x80\xae" "cba",
-		"new\nline [mod\033[31mule]", "%s%n%d", "",
+		"\033]0;owned\007evil",
+		"no\xff"
+		"utf8\xc3",
+		"quote\"back\\slash",
+		"[only_brackets]",
+		"wide\xe6\xbc\xa2\xe5\xad\x97wide",
+		"rtl\xe2\x80\xae"
+		"cba",
+		"new\nline [mod\033[31mule]",
+		"%s%n%d",
+		"",
 	};
 	char longest[KD_NAME_LEN];
 	struct maker m;
@@ -206,11 +220,12 @@ static const struct gp_series {
 	{ KD_M_RCU_GP_DURATION, KD_FL_SRCU, 0, 0, 0, 0, "", "srcu_gp_start process_srcu" },
 	{ KD_M_RCU_GP_WAIT, KD_FL_RCU, 0, 30, 0xffffffff81001111, 12 * MS, "cleanup_net",
 	  "synchronize_rcu rcu_barrier" },
-	{ KD_M_RCU_GP_WAIT, KD_FL_RCU, 0, 7, 0xffffffffc0002222, 30 * MS, "xt_table_free [x_tables]", NULL },
+	{ KD_M_RCU_GP_WAIT, KD_FL_RCU, 0, 7, 0xffffffffc0002222, 30 * MS,
+	  "xt_table_free [x_tables]", NULL },
 	{ KD_M_RCU_GP_WAIT, KD_FL_RCU, 0, 4, 0xffffffff81003333, 9 * MS, "cleanup_net", NULL },
 	{ KD_M_RCU_GP_WAIT, KD_FL_RCU, 0, 1, 0, 11 * MS, "", NULL },
-	{ KD_M_RCU_GP_WAIT, KD_FL_EXPEDITED, 0, 25, 0xffffffff81004444, 300 * US, "dev_deactivate_many",
-	  "synchronize_rcu_expedited" },
+	{ KD_M_RCU_GP_WAIT, KD_FL_EXPEDITED, 0, 25, 0xffffffff81004444, 300 * US,
+	  "dev_deactivate_many", "synchronize_rcu_expedited" },
 	{ KD_M_RCU_GP_WAIT, KD_FL_EXPEDITED, KD_SERIES_OTHER, 2, 0, 500 * US, "", NULL },
 };
 
@@ -248,7 +263,8 @@ static int make_gp(const char *dir)
 	put_tick(&m, 0);
 	for (i = 0; i < GP_SERIES; i++) {
 		gp_of(&m, &gp_series[i]);
-		put_series(&m, m.main[i].id, KD_DIM_MAIN, gp_series[i].flags, gp_series[i].key, gp_series[i].name);
+		put_series(&m, m.main[i].id, KD_DIM_MAIN, gp_series[i].flags, gp_series[i].key,
+			   gp_series[i].name);
 		for (k = 0; k < gp_series[i].times; k++)
 			add_event(&m, i, k % CPUS, gp_series[i].least + k * 100 * US, k * 10 * MS);
 	}

@@ -286,7 +286,10 @@ static void put_host(struct maker *m)
 }
 
 static const char *const plan_on[] = {
-	"fentry", "rcu_segcblist_enqueue rcu_cblist_dequeue rcu_segcblist_extract_done_cbs", "", "",
+	"fentry",
+	"rcu_segcblist_enqueue rcu_cblist_dequeue rcu_segcblist_extract_done_cbs",
+	"",
+	"",
 };
 
 static void put_self(struct maker *m, uint64_t events, uint64_t sample)

@@ -21,8 +21,9 @@ static const char *const functions[] = {
 static const struct {
 	const char *type, *field;
 } fields[] = {
-	{ "rcu_data", "cblist" },       { "rcu_data", "barrier_head" }, { "rcu_data", "n_cbs_invoked" },
-	{ "rcu_data", "lazy_len" },     { "rcu_segcblist", "len" },     { "rcu_cblist", "head" },
+	{ "rcu_data", "cblist" },        { "rcu_data", "barrier_head" },
+	{ "rcu_data", "n_cbs_invoked" }, { "rcu_data", "lazy_len" },
+	{ "rcu_segcblist", "len" },      { "rcu_cblist", "head" },
 	{ "callback_head", "func" },
 };
 
@@ -31,7 +32,8 @@ static bool left_out(const char *without, const char *name)
 {
 	const char *at = without ? strstr(without, name) : NULL;
 
-	return at && (at == without || at[-1] == ' ') && (!at[strlen(name)] || at[strlen(name)] == ' ');
+	return at && (at == without || at[-1] == ' ') &&
+	       (!at[strlen(name)] || at[strlen(name)] == ' ');
 }
 
 static void add_types(struct btf *btf, const char *without)
@@ -78,7 +80,9 @@ static struct kernel fixture(const char *without)
 
 static struct plan_request everything(void)
 {
-	return (struct plan_request){ .sources = ~0u, .measures = ~0ULL, .flavours = ~0u, .backends = ~0u };
+	return (struct plan_request){
+		.sources = ~0u, .measures = ~0ULL, .flavours = ~0u, .backends = ~0u
+	};
 }
 
 #endif

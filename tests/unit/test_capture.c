@@ -189,7 +189,7 @@ static void test_flush_survives(void **state)
 	write_noise(w, &in, &seed, 3);
 	assert_int_equal(capture_flush(w), 0);
 	assert_int_equal(capture_flush(w), 0); /* nothing new: no block */
-	write_noise(w, &all, &seed, 3);	       /* not flushed */
+	write_noise(w, &all, &seed, 3);        /* not flushed */
 	assert_int_equal(read_into(part, &out, &end), 0);
 	assert_same(&in, &out);
 	assert_false(end.closed);
@@ -691,11 +691,11 @@ static void test_random_damage(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_round_trip),	       TEST(test_empty_capture),
+		TEST(test_round_trip),         TEST(test_empty_capture),
 		TEST(test_flush_survives),     TEST(test_refused_record),
 		TEST(test_existing_file),      TEST(test_file_appears_meanwhile),
-		TEST(test_two_writers),	       TEST(test_bad_places),
-		TEST(test_full_disk),	       TEST(test_not_captures),
+		TEST(test_two_writers),        TEST(test_bad_places),
+		TEST(test_full_disk),          TEST(test_not_captures),
 		TEST(test_every_truncation),   TEST(test_every_bit_flip),
 		TEST(test_forged_blocks),      TEST(test_plain_header),
 		TEST(test_more_after_the_end), TEST(test_sink_error),

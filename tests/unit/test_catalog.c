@@ -7,12 +7,12 @@
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
 
-static const char *const flavours[] = { "rcu",	       "srcu",	"tasks",    "tasks_rude",
+static const char *const flavours[] = { "rcu",         "srcu",  "tasks",    "tasks_rude",
 					"tasks_trace", "kfree", "expedited" };
-static const char *const losses[] = { "ring_full",	 "table_full",	  "recursion",
+static const char *const losses[] = { "ring_full",       "table_full",    "recursion",
 				      "unmatched_begin", "unmatched_end", "pre_start",
-				      "sampled_out",	 "clock",	  "lazy_unknown",
-				      "extreme", "unknown_end" };
+				      "sampled_out",     "clock",         "lazy_unknown",
+				      "extreme",         "unknown_end" };
 static const char *const sources[] = { "call_rcu", "rcu_gp", "memalloc", "rstat" };
 static const char *const counts[] = { "begun", "done", "open", "barrier" };
 
@@ -110,7 +110,7 @@ static void test_units_and_dims(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_sources),	       cmocka_unit_test(test_flavours),
+		cmocka_unit_test(test_sources),        cmocka_unit_test(test_flavours),
 		cmocka_unit_test(test_measures),       cmocka_unit_test(test_losses_and_counts),
 		cmocka_unit_test(test_units_and_dims),
 	};

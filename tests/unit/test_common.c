@@ -23,10 +23,10 @@ static int setup(void **state)
 }
 
 /* Returns -EINVAL and says just this. */
-#define assert_refused(call, line) \
-	do { \
-		forget_log(); \
-		assert_int_equal(call, -EINVAL); \
+#define assert_refused(call, line)                      \
+	do {                                            \
+		forget_log();                           \
+		assert_int_equal(call, -EINVAL);        \
 		assert_string_equal(logged, line "\n"); \
 	} while (0)
 
@@ -69,8 +69,9 @@ static void sources(void **state)
 		       "--sources: call_rcu has no measure \"x\"; known: latency");
 	assert_refused(parse_sources(&c.want, "call_rcu.latency.x"),
 		       "--sources: call_rcu has no measure \"latency.x\"; known: latency");
-	assert_refused(parse_sources(&c.want, "CALL_RCU"),
-		       "--sources: unknown source \"CALL_RCU\"; known: call_rcu, rcu_gp, rcu_tasks_trace");
+	assert_refused(
+		parse_sources(&c.want, "CALL_RCU"),
+		"--sources: unknown source \"CALL_RCU\"; known: call_rcu, rcu_gp, rcu_tasks_trace");
 	assert_refused(parse_sources(&c.want, ",call_rcu"),
 		       "--sources: there is an empty name in the list");
 	assert_refused(parse_sources(&c.want, ""), "--sources: there is an empty name in the list");
@@ -120,9 +121,8 @@ static void backends(void **state)
 	assert_int_equal(c.want.backends, 1u << BACKEND_FENTRY);
 	assert_refused(parse_backends(&c.want, "fentry,x"),
 		       "--backends: unknown backend \"x\"; known: tp_btf, fentry, kprobe, state");
-	assert_refused(parse_backends(&c.want, "none"),
-		       "--backends: unknown backend \"none\"; "
-		       "known: tp_btf, fentry, kprobe, state");
+	assert_refused(parse_backends(&c.want, "none"), "--backends: unknown backend \"none\"; "
+							"known: tp_btf, fentry, kprobe, state");
 	assert_refused(parse_backends(&c.want, "fentry,,state"),
 		       "--backends: there is an empty name in the list");
 }
@@ -142,8 +142,9 @@ static void breakdowns(void **state)
 	assert_int_equal(conf.dims, 0);
 	assert_refused(parse_by(&c.by, "x"),
 		       "--by: unknown key \"x\"; known: flavour, lazy, func, module, cpu, caller");
-	assert_refused(parse_by(&c.by, "other"),
-		       "--by: unknown key \"other\"; known: flavour, lazy, func, module, cpu, caller");
+	assert_refused(
+		parse_by(&c.by, "other"),
+		"--by: unknown key \"other\"; known: flavour, lazy, func, module, cpu, caller");
 	assert_refused(parse_by(&c.by, ""), "--by: there is an empty name in the list");
 }
 
@@ -165,8 +166,9 @@ static void filters(void **state)
 	assert_int_equal(q.by, 0);
 	common_conf(&c, &conf);
 	assert_int_equal(conf.dims, 0);
-	assert_refused(parse_filter(&c.filters, "x=1"),
-		       "--filter: unknown key \"x\"; known: flavour, lazy, func, module, cpu, caller");
+	assert_refused(
+		parse_filter(&c.filters, "x=1"),
+		"--filter: unknown key \"x\"; known: flavour, lazy, func, module, cpu, caller");
 	assert_refused(parse_filter(&c.filters, "func"),
 		       "--filter: \"func\" is no KEY=GLOB; use e.g. func=nf_*");
 	assert_refused(parse_filter(&c.filters, "func="),
@@ -237,8 +239,9 @@ static void one_kind_of_output(void **state)
 static void samples(void **state)
 {
 	static const char *const wrong[] = {
-		"", "1", "1/", "/2", "2/3", "1/0", "1/-1", "1/2x", "1/1048577", " 1/2", "1/ 2",
-		"1/18446744073709551617", "1/0x10", "01/2",
+		"",       "1",    "1/",        "/2",   "2/3",  "1/0",
+		"1/-1",   "1/2x", "1/1048577", " 1/2", "1/ 2", "1/18446744073709551617",
+		"1/0x10", "01/2",
 	};
 	size_t i;
 

@@ -47,14 +47,30 @@ static void put_section(struct json *j, enum section what, const struct kd_rec_s
 	const struct query q = { .interval = scope.interval, .top = 1 };
 
 	switch (what) {
-	case HOST: doc_host(j, &m); break;
-	case CLOCK: doc_clock(j, &m, &scope); break;
-	case PLAN: doc_plan(j, &m, &scope); break;
-	case METRICS: put_metrics(j, &q); break;
-	case LOST: doc_lost(j, &m, &scope); break;
-	case COUNTS: doc_counts(j, &m, &scope); break;
-	case SELF: doc_self(j, &m, before); break;
-	case EVENTS: doc_events(j, &m, &scope); break;
+	case HOST:
+		doc_host(j, &m);
+		break;
+	case CLOCK:
+		doc_clock(j, &m, &scope);
+		break;
+	case PLAN:
+		doc_plan(j, &m, &scope);
+		break;
+	case METRICS:
+		put_metrics(j, &q);
+		break;
+	case LOST:
+		doc_lost(j, &m, &scope);
+		break;
+	case COUNTS:
+		doc_counts(j, &m, &scope);
+		break;
+	case SELF:
+		doc_self(j, &m, before);
+		break;
+	case EVENTS:
+		doc_events(j, &m, &scope);
+		break;
 	}
 }
 
@@ -81,14 +97,14 @@ static const char *section(enum section what)
 	return section_since(what, NULL);
 }
 
-#define assert_has(what) \
-	do { \
-		if (!strstr(text, what)) \
+#define assert_has(what)                                         \
+	do {                                                     \
+		if (!strstr(text, what))                         \
 			fail_msg("%s is not in %s", what, text); \
 	} while (0)
-#define assert_has_not(what) \
-	do { \
-		if (strstr(text, what)) \
+#define assert_has_not(what)                                 \
+	do {                                                 \
+		if (strstr(text, what))                      \
 			fail_msg("%s is in %s", what, text); \
 	} while (0)
 
@@ -100,7 +116,8 @@ static void fact(const char *name, const char *value)
 static void an_empty_model(void **state)
 {
 	(void)state;
-	assert_string_equal(section(HOST),
+	assert_string_equal(
+		section(HOST),
 		"{\"host\":{\"hostname\":null,\"boot_id\":null,\"kernel\":null,"
 		"\"kernel_version\":null,\"build_id\":null,\"cmdline\":null,\"machine\":null,"
 		"\"cpu_model\":null,"
@@ -109,13 +126,14 @@ static void an_empty_model(void **state)
 		"\"preempt\":null,\"taint\":null,"
 		"\"config\":{}}}");
 	assert_string_equal(section(CLOCK),
-		"{\"clock\":{\"start\":null,\"realtime_ns\":null,\"monotonic_ns\":null,"
-		"\"boottime_ns\":null},\"duration_ns\":0}");
+			    "{\"clock\":{\"start\":null,\"realtime_ns\":null,\"monotonic_ns\":null,"
+			    "\"boottime_ns\":null},\"duration_ns\":0}");
 	assert_string_equal(section(PLAN), "{\"plan\":[]}");
 	assert_string_equal(section(METRICS), "{\"metrics\":[]}");
 	assert_string_equal(section(LOST), "{\"lost\":{}}");
 	assert_string_equal(section(COUNTS), "{\"counts\":{}}");
-	assert_string_equal(section(SELF),
+	assert_string_equal(
+		section(SELF),
 		"{\"self\":{\"events\":null,\"run_ns\":null,\"sampling\":\"1/1\",\"cpu_ns\":null,"
 		"\"rss_bytes\":null,\"kernel_bytes\":null,\"attach_ns\":null,\"detach_ns\":null,"
 		"\"grace_periods\":null}}");
@@ -197,7 +215,8 @@ static void metrics_of_nothing(void **state)
 {
 	(void)state;
 	begin();
-	assert_string_equal(section(METRICS),
+	assert_string_equal(
+		section(METRICS),
 		"{\"metrics\":[{\"source\":\"call_rcu\",\"measure\":\"latency\",\"unit\":\"ns\","
 		"\"key\":{\"flavour\":\"rcu\"},\"count\":0,\"sum\":0,\"min\":null,\"max\":null,"
 		"\"p50\":null,\"p90\":null,\"p99\":null,\"p999\":null,\"exact\":true,"
@@ -342,14 +361,21 @@ static void what_the_tool_costs(void **state)
 {
 	struct kd_rec_self self = {
 		.rec = HEADER(self, KD_REC_SELF, 0),
-		.events = 100, .run_ns = 3000, .cpu_ns = 50, .rss_bytes = 7, .kernel_bytes = 8,
-		.attach_ns = 9, .grace_periods = 2, .sample = 1,
+		.events = 100,
+		.run_ns = 3000,
+		.cpu_ns = 50,
+		.rss_bytes = 7,
+		.kernel_bytes = 8,
+		.attach_ns = 9,
+		.grace_periods = 2,
+		.sample = 1,
 	};
 	const struct kd_rec_self before = { .events = 60, .run_ns = 1000, .cpu_ns = 60 };
 
 	(void)state;
 	stream_record(&s, &self, sizeof(self));
-	assert_string_equal(section(SELF),
+	assert_string_equal(
+		section(SELF),
 		"{\"self\":{\"events\":100,\"run_ns\":3000,\"sampling\":\"1/1\",\"cpu_ns\":50,"
 		"\"rss_bytes\":7,\"kernel_bytes\":8,\"attach_ns\":9,\"detach_ns\":null,"
 		"\"grace_periods\":2}}");

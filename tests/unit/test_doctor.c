@@ -43,7 +43,8 @@ static void set(struct scene *s, void (*change)(struct kernel *k))
 	stream_init(&stream, model_record, &s->model);
 	assert_int_equal(plan_emit(&s->plan, &stream), 0);
 	facts_add(&s->facts, "hz", "ticks a second (HZ)", "250");
-	facts_add(&s->facts, "rcu_tasks_lazy_ms", "ms that Tasks callbacks may wait for company", "-1");
+	facts_add(&s->facts, "rcu_tasks_lazy_ms", "ms that Tasks callbacks may wait for company",
+		  "-1");
 	facts_add(&s->facts, "lsm", "security modules", "");
 	facts_add(&s->facts, "offloaded_cpus", "CPUs whose callbacks are offloaded", "0-3,8");
 	s->memory[KD_SRC_CALL_RCU] = (struct doctor_memory){ .least = 200000, .taken = 10000000 };
@@ -59,8 +60,11 @@ static void strike(struct scene *s)
 
 static struct view_doctor view(const struct scene *s, size_t width)
 {
-	return (struct view_doctor){ .model = &s->model, .kernel = &s->kernel, .facts = &s->facts,
-				     .memory = s->memory, .width = width };
+	return (struct view_doctor){ .model = &s->model,
+				     .kernel = &s->kernel,
+				     .facts = &s->facts,
+				     .memory = s->memory,
+				     .width = width };
 }
 
 static const char *show(struct scene *s, size_t width)
@@ -134,7 +138,7 @@ static void policy(struct kernel *k)
 
 static void test_fits(void **state)
 {
-	static void (*const changes[])(struct kernel *k) = { NULL, no_rights, no_btf, policy };
+	static void (*const changes[])(struct kernel * k) = { NULL, no_rights, no_btf, policy };
 	static const size_t widths[] = { 40, 72, 80, 200 };
 	struct scene s;
 
@@ -190,10 +194,14 @@ static void test_json(void **state)
 	(void)state;
 	set(&s, NULL);
 	text = document(&s);
-	assert_has(text, "\"facts\":{\"hz\":250,\"rcu_tasks_lazy_ms\":-1,\"lsm\":null,\"offloaded_cpus\":\"0-3,8\",");
+	assert_has(
+		text,
+		"\"facts\":{\"hz\":250,\"rcu_tasks_lazy_ms\":-1,\"lsm\":null,\"offloaded_cpus\":\"0-3,8\",");
 	assert_has(text, "\"rstat\":{\"variant\":null,");
 	assert_has(text, "\"held\":[\"CAP_BPF\",\"CAP_PERFMON\",\"CAP_SYSLOG\",\"CAP_SYS_ADMIN\"]");
-	assert_has(text, "{\"source\":\"call_rcu\",\"measure\":\"latency\",\"capabilities\":[\"CAP_BPF\",\"CAP_PERFMON\"]}");
+	assert_has(
+		text,
+		"{\"source\":\"call_rcu\",\"measure\":\"latency\",\"capabilities\":[\"CAP_BPF\",\"CAP_PERFMON\"]}");
 	assert_has(text, "{\"source\":\"call_rcu\",\"least_bytes\":200000,\"bytes\":10000000}");
 	strike(&s);
 	set(&s, no_rights);
@@ -214,14 +222,16 @@ static void test_variants(void **state)
 		const char *rstat, *tasks_trace, *memalloc;
 	} cases[] = {
 		{ "cgroup_rstat_flush cgroup_rstat_flush_locked cgroup_rstat_flush_irqsafe call_rcu_tasks_trace "
-		  "bpf_mem_cache.free_llist", "R1", "own", "A" },
+		  "bpf_mem_cache.free_llist",
+		  "R1", "own", "A" },
 		{ "cgroup_rstat_flush cgroup_rstat_flush_locked", "R2", NULL, NULL },
 		{ "cgroup_rstat_flush", "R4", NULL, NULL },
-		{ "css_rstat_flush bpf_mem_cache.free_llist bpf_mem_cache.free_by_rcu_ttrace", "R5", NULL, "B" },
+		{ "css_rstat_flush bpf_mem_cache.free_llist bpf_mem_cache.free_by_rcu_ttrace", "R5",
+		  NULL, "B" },
 		{ "css_rstat_flush css_rstat_cpu.lnode", "R6", NULL, NULL },
 		{ "css_rstat_flush __css_rstat_updated css_rstat_cpu.lnode task_struct.trc_reader_scp "
-		  "bpf_mem_cache.free_llist bpf_mem_cache.free_by_rcu_ttrace bpf_mem_cache.dtor", "R7",
-		  "srcu_fast", "C" },
+		  "bpf_mem_cache.free_llist bpf_mem_cache.free_by_rcu_ttrace bpf_mem_cache.dtor",
+		  "R7", "srcu_fast", "C" },
 	};
 
 	(void)state;
@@ -249,8 +259,10 @@ static void test_variants(void **state)
 		}
 		facts_variants(&k, v);
 		assert_string_equal(v[0].name ? v[0].name : "", cases[i].rstat);
-		assert_string_equal(v[1].name ? v[1].name : "", cases[i].tasks_trace ? cases[i].tasks_trace : "");
-		assert_string_equal(v[2].name ? v[2].name : "", cases[i].memalloc ? cases[i].memalloc : "");
+		assert_string_equal(v[1].name ? v[1].name : "",
+				    cases[i].tasks_trace ? cases[i].tasks_trace : "");
+		assert_string_equal(v[2].name ? v[2].name : "",
+				    cases[i].memalloc ? cases[i].memalloc : "");
 		kernel_free(&k);
 	}
 }
@@ -286,9 +298,12 @@ static void test_explain(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_fits),	      cmocka_unit_test(test_text),
-		cmocka_unit_test(test_refusal_said_once), cmocka_unit_test(test_json),
-		cmocka_unit_test(test_variants),      cmocka_unit_test(test_explain),
+		cmocka_unit_test(test_fits),
+		cmocka_unit_test(test_text),
+		cmocka_unit_test(test_refusal_said_once),
+		cmocka_unit_test(test_json),
+		cmocka_unit_test(test_variants),
+		cmocka_unit_test(test_explain),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -120,8 +120,8 @@ static double read_back(const char *text)
 		const char *name;
 		double ns, below;
 	} units[] = {
-		{ "ns", 1, 1000 },     { "us", 1e3, 1000 },	{ "ms", 1e6, 1000 },
-		{ "s", 1e9, 60 },      { "min", 60e9, 60 },	{ "h", 3600e9, 24 },
+		{ "ns", 1, 1000 },     { "us", 1e3, 1000 },     { "ms", 1e6, 1000 },
+		{ "s", 1e9, 60 },      { "min", 60e9, 60 },     { "h", 3600e9, 24 },
 		{ "d", 86400e9, 1e6 }, { "y", 31536e12, 1000 },
 	};
 	const char *unit = strchr(text, ' '), *p;
@@ -478,7 +478,7 @@ static void safe_cuts_between_characters(void **state)
 {
 	static const char in[] = "a\xc3\xa9\n\xe4\xb8\xad\\\xf0\x9f\x98\x80\xff\xc2\x80z";
 	static const char *const pieces[] = {
-		"a",	 "\xc3\xa9",   "\\x0a", "\xe4\xb8\xad", "\\\\", "\xf0\x9f\x98\x80",
+		"a",     "\xc3\xa9",   "\\x0a", "\xe4\xb8\xad", "\\\\", "\xf0\x9f\x98\x80",
 		"\\xff", "\\xc2\\x80", "z",
 	};
 	char buf[64], expect[64];
@@ -526,7 +526,7 @@ static void safe_of_random_bytes(void **state)
 static void no_room(void **state)
 {
 	static const format_u64 formats[] = {
-		fmt_ns,	  fmt_edge_ns, fmt_count,    fmt_bytes,
+		fmt_ns,   fmt_edge_ns, fmt_count,    fmt_bytes,
 		fmt_time, fmt_rfc3339, fmt_time_arg, fmt_size_arg,
 	};
 	char buf[16];
@@ -560,19 +560,19 @@ static void widths(void **state)
 		{ "abc", 3 },
 		{ "gr\xc3\xbc\xc3\x9f", 4 },
 		{ "\xe4\xb8\xad\xe6\x96\x87", 4 }, /* CJK */
-		{ "\xed\x95\x9c", 2 },		   /* Hangul */
+		{ "\xed\x95\x9c", 2 },             /* Hangul */
 		{ "\xe3\x81\x82\xef\xbd\xb1", 3 }, /* kana, halfwidth kana */
-		{ "\xef\xbc\xa1", 2 },		   /* fullwidth A */
-		{ "\xf0\x9f\x98\x80", 2 },	   /* emoji */
+		{ "\xef\xbc\xa1", 2 },             /* fullwidth A */
+		{ "\xf0\x9f\x98\x80", 2 },         /* emoji */
 		{ "\xe2\x9c\x94\xef\xb8\x8f", 1 }, /* check mark, variation selector */
-		{ "e\xcc\x81", 1 },		   /* e and a combining acute */
-		{ "\xcb\xbf\xcd\xb0", 2 },	   /* U+2FF, U+370: around the block */
+		{ "e\xcc\x81", 1 },                /* e and a combining acute */
+		{ "\xcb\xbf\xcd\xb0", 2 },         /* U+2FF, U+370: around the block */
 		{ "a\xe2\x80\x8b"
 		  "b",
-		  2 },					   /* zero-width space */
-		{ "\xe1\x84\x80\xe1\x85\xa1", 2 },	   /* conjoining Hangul */
-		{ "\xe3\x80\xaa\xe3\x80\xb0", 2 },	   /* combining and wide in one block */
-		{ "\xe2\x96\x88", 1 },			   /* full block */
+		  2 },                                     /* zero-width space */
+		{ "\xe1\x84\x80\xe1\x85\xa1", 2 },         /* conjoining Hangul */
+		{ "\xe3\x80\xaa\xe3\x80\xb0", 2 },         /* combining and wide in one block */
+		{ "\xe2\x96\x88", 1 },                     /* full block */
 		{ "\xf0\xa0\x80\x80\xf0\xbf\xbf\xbd", 4 }, /* plane 2, last of plane 3 */
 		{ "\xf3\xa0\x87\xaf\xf3\xa0\x87\xb0", 1 }, /* U+E01EF, U+E01F0 */
 		{ "\xff"

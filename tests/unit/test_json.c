@@ -571,7 +571,7 @@ static void python_reads_what_was_meant(void **state)
 		"for x in d[\"doubles\"]: print(x == 0.1, x == 1/3, x == 5e-324, x is None)\n"
 		"print(list(d), d[\"nested\"])\n";
 	static const char *const strings[] = {
-		"",	"plain",	 "\"\\/\b\f\n\r\t\001", "\x7f\xc2\x85", "\xe2\x80\xa8",
+		"",     "plain",         "\"\\/\b\f\n\r\t\001", "\x7f\xc2\x85", "\xe2\x80\xa8",
 		"\xff", "\xed\xa0\x80!", "\xf0\x9f\x98\x80",
 	};
 	char path[] = "/tmp/kdefer-json-XXXXXX", answer[4096];

@@ -128,7 +128,7 @@ static void hostile_bytes_are_escaped(void **state)
 		{ "\x9b"
 		  "2J",
 		  "\\x9b2J" },
-		{ "\xc3", "\\xc3" },	      /* cut short */
+		{ "\xc3", "\\xc3" },          /* cut short */
 		{ "\xc3\xc0", "\\xc3\\xc0" }, /* no continuation */
 		{ "\xe4\xb8", "\\xe4\\xb8" },
 		{ "\xf0\x9f\x98", "\\xf0\\x9f\\x98" },

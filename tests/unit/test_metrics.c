@@ -512,7 +512,8 @@ static void check_breakdown(enum key_name by, size_t top)
 		if (keyed++)
 			assert_true(hist_count(&out[i - 1].hist) >= hist_count(&out[i].hist));
 	}
-	assert_true(!top || by == KEY_LAZY || keyed <= top); /* two rows of laziness are never folded */
+	assert_true(!top || by == KEY_LAZY ||
+		    keyed <= top); /* two rows of laziness are never folded */
 	for (i = 0; i < SERIES; i++)
 		if (plain[i].dim == (by == KEY_CPU ? KD_DIM_CPU : KD_DIM_MAIN) &&
 		    (by != KEY_LAZY || plain[i].flags & (KD_SERIES_LAZY | KD_SERIES_EAGER)))
@@ -643,7 +644,8 @@ static void test_main_keys(void **state)
 	expect_gp(7, KD_M_RCU_GP_WAIT, BIT(KEY_FLAVOUR) | BIT(KEY_OTHER), 1);
 
 	ask((struct query){ .by = BIT(KEY_FUNC) | BIT(KEY_CALLER) | BIT(KEY_CPU) });
-	assert_int_equal(n, 9); /* all of it, and the CPU of callbacks: durations have none of these */
+	assert_int_equal(n,
+			 9); /* all of it, and the CPU of callbacks: durations have none of these */
 	ask((struct query){ .by = BIT(KEY_MODULE) });
 	assert_int_equal(n, 4 + 1 + 3);
 }

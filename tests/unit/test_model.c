@@ -649,10 +649,10 @@ struct plain {
 	uint64_t at_base[KD_HIST_BUCKETS], at_prev[KD_HIST_BUCKETS];
 	uint64_t sum, known_sum, base_sum, prev_sum;
 	uint64_t slot_min, slot_max; /* the kernel's, of this tick */
-	uint64_t min, max;	     /* delivered since the last complete tick */
+	uint64_t min, max;           /* delivered since the last complete tick */
 	uint64_t run_min, run_max;
 	uint64_t dirty; /* groups not sent since they changed */
-	bool any;	/* something was delivered */
+	bool any;       /* something was delivered */
 };
 
 static struct plain plain[IDS];

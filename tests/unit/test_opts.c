@@ -705,7 +705,7 @@ static int parse_to_file(const char *const *words, char *got, size_t size)
 static void help_is_an_option(void **state)
 {
 	static const char *const lines[][4] = {
-		{ "--help" },	     { "-h" },		{ "-jh" }, { "--he" },
+		{ "--help" },        { "-h" },          { "-jh" }, { "--he" },
 		{ "-n", "5", "-h" }, { "-h", "--foo" },
 	};
 	char got[4096], *expect = help_text(&runs);

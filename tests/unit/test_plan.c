@@ -66,7 +66,8 @@ static void test_optional_hook_missing(void **state)
 
 	(void)state;
 	assert_int_equal(p.entry[0].state, PLAN_EXPECTED);
-	assert_string_equal(p.entry[0].reason, "without following callbacks of a CPU that goes offline");
+	assert_string_equal(p.entry[0].reason,
+			    "without following callbacks of a CPU that goes offline");
 	plan_hooks(&p.entry[0], hooks, sizeof(hooks));
 	assert_null(strstr(hooks, "rcutree_migrate_callbacks"));
 	plan_free(&p);
@@ -176,8 +177,9 @@ static void suffixed_only(struct kernel *k)
 	name_set_free(k->text);
 	k->text = name_set_new();
 	for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++)
-		name_set_add(k->text, strcmp(functions[i], "rcu_cblist_dequeue") ? functions[i] :
-			     "rcu_cblist_dequeue.part.0");
+		name_set_add(k->text, strcmp(functions[i], "rcu_cblist_dequeue")
+					      ? functions[i]
+					      : "rcu_cblist_dequeue.part.0");
 	name_set_seal(k->text);
 }
 
@@ -195,23 +197,33 @@ static void suffixed(struct kernel *k)
 }
 
 static const struct refusal refusals[] = {
-	{ "no capability", NULL, no_caps, "CAP_BPF and CAP_PERFMON missing: not root", "run it as root" },
+	{ "no capability", NULL, no_caps, "CAP_BPF and CAP_PERFMON missing: not root",
+	  "run it as root" },
 	{ "one capability", NULL, no_perfmon, "CAP_PERFMON missing: not root", "run it as root" },
 	{ "no BTF", NULL, no_btf, "shows no BTF", "CONFIG_DEBUG_INFO_BTF=y" },
-	{ "ftrace off", NULL, ftrace_off, "function tracing is switched off", "kernel.ftrace_enabled=1" },
-	{ "root without rights", NULL, root_without_rights, "CAP_BPF and CAP_PERFMON missing", "give this root" },
+	{ "ftrace off", NULL, ftrace_off, "function tracing is switched off",
+	  "kernel.ftrace_enabled=1" },
+	{ "root without rights", NULL, root_without_rights, "CAP_BPF and CAP_PERFMON missing",
+	  "give this root" },
 	{ "unreadable BTF", NULL, unreadable_btf, "no right to read the kernel's BTF", "readable" },
 	{ "policy", NULL, refused, "a security module or policy says no", "allow them" },
-	{ "policy, integrity", NULL, integrity_only, "a security module or policy says no", "allow them" },
-	{ "lockdown, reading", NULL, cannot_read, "lockdown (confidentiality) refuses programs that read kernel "
-	  "memory", "boot without lockdown" },
+	{ "policy, integrity", NULL, integrity_only, "a security module or policy says no",
+	  "allow them" },
+	{ "lockdown, reading", NULL, cannot_read,
+	  "lockdown (confidentiality) refuses programs that read kernel "
+	  "memory",
+	  "boot without lockdown" },
 	{ "policy, reading", NULL, reading_refused, "(at work: capability,tomoyo)", "allow them" },
-	{ "container", NULL, in_container, "capabilities of a user namespace do not count", "outside" },
-	{ "overdue", NULL, overdue, "a Tasks RCU grace period has been held up for 10.2 s", "end the task" },
+	{ "container", NULL, in_container, "capabilities of a user namespace do not count",
+	  "outside" },
+	{ "overdue", NULL, overdue, "a Tasks RCU grace period has been held up for 10.2 s",
+	  "end the task" },
 	{ "suffixed, in BTF", NULL, suffixed_only, "(rcu_cblist_dequeue.part.0)", "" },
 	{ "lockdown", NULL, locked_down, "lockdown (confidentiality)", "boot without lockdown" },
-	{ "no trampolines", NULL, no_trampolines, "refuses fentry programs", "CONFIG_FUNCTION_TRACER=y" },
-	{ "absent", "rcu_cblist_dequeue", NULL, "no function rcu_cblist_dequeue (absent, or inlined)", "" },
+	{ "no trampolines", NULL, no_trampolines, "refuses fentry programs",
+	  "CONFIG_FUNCTION_TRACER=y" },
+	{ "absent", "rcu_cblist_dequeue", NULL,
+	  "no function rcu_cblist_dequeue (absent, or inlined)", "" },
 	{ "suffixed", "rcu_cblist_dequeue", suffixed, "(rcu_cblist_dequeue.isra.0)", "" },
 	{ "notrace", NULL, notrace, "rcu_cblist_dequeue cannot be traced", "" },
 	{ "field", "n_cbs_invoked", NULL, "struct rcu_data has no field n_cbs_invoked", "" },
@@ -228,10 +240,11 @@ static void test_refusals(void **state)
 		if (refusals[i].change)
 			refusals[i].change(&k);
 		p = resolve(&k);
-		if (p.entry[0].state != PLAN_OFF || !strstr(p.entry[0].reason, refusals[i].reason) ||
+		if (p.entry[0].state != PLAN_OFF ||
+		    !strstr(p.entry[0].reason, refusals[i].reason) ||
 		    !strstr(p.entry[0].fix, refusals[i].fix))
-			fail_msg("%s: state %d, \"%s\", fix \"%s\"", refusals[i].name, p.entry[0].state,
-				 p.entry[0].reason, p.entry[0].fix);
+			fail_msg("%s: state %d, \"%s\", fix \"%s\"", refusals[i].name,
+				 p.entry[0].state, p.entry[0].reason, p.entry[0].fix);
 		assert_false(plan_any_on(&p));
 		plan_free(&p);
 		kernel_free(&k);
@@ -343,7 +356,8 @@ static void test_cpu_lists(void **state)
 		const char *text;
 		int n, last;
 	} good[] = { { "0", 1, 0 }, { "0-3", 4, 3 }, { "0-1,4,6-7", 5, 7 }, { "0-511", 512, 511 } };
-	static const char *const bad[] = { "", "a", "1-", "3-1", "0,,1", "-1", "0-99999999", "0 1", "0-3x" };
+	static const char *const bad[] = { "",   "a",          "1-",  "3-1", "0,,1",
+					   "-1", "0-99999999", "0 1", "0-3x" };
 	int *cpus, n;
 
 	(void)state;

@@ -433,10 +433,10 @@ static void test_random_bytes(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_sizes),	  cmocka_unit_test(test_lengths),
-		cmocka_unit_test(test_ranges),	  cmocka_unit_test(test_cpu_key),
-		cmocka_unit_test(test_strings),	  cmocka_unit_test(test_unknown_kinds),
-		cmocka_unit_test(test_buffer),	  cmocka_unit_test(test_sink_error_stops),
+		cmocka_unit_test(test_sizes),     cmocka_unit_test(test_lengths),
+		cmocka_unit_test(test_ranges),    cmocka_unit_test(test_cpu_key),
+		cmocka_unit_test(test_strings),   cmocka_unit_test(test_unknown_kinds),
+		cmocka_unit_test(test_buffer),    cmocka_unit_test(test_sink_error_stops),
 		cmocka_unit_test(test_unaligned), cmocka_unit_test(test_text),
 		cmocka_unit_test(test_text_cut),  cmocka_unit_test(test_random_bytes),
 	};

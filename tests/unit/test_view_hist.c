@@ -39,8 +39,12 @@ static struct scope scope = { .measures = ALL };
 
 static const char *show_as(size_t width, const struct query *q, bool brief)
 {
-	struct view_hist v = { .model = &m, .scope = &scope, .width = width, .brief = brief,
-			       .filters = q->filters, .nfilters = q->nfilters };
+	struct view_hist v = { .model = &m,
+			       .scope = &scope,
+			       .width = width,
+			       .brief = brief,
+			       .filters = q->filters,
+			       .nfilters = q->nfilters };
 	struct metric *metrics;
 	size_t size;
 	FILE *out;
@@ -63,14 +67,14 @@ static const char *show(size_t width)
 	return show_as(width, &q, false);
 }
 
-#define assert_says(what) \
-	do { \
-		if (!strstr(text, what)) \
+#define assert_says(what)                                              \
+	do {                                                           \
+		if (!strstr(text, what))                               \
 			fail_msg("\"%s\" is not in:\n%s", what, text); \
 	} while (0)
-#define assert_says_not(what) \
-	do { \
-		if (strstr(text, what)) \
+#define assert_says_not(what)                                      \
+	do {                                                       \
+		if (strstr(text, what))                            \
 			fail_msg("\"%s\" is in:\n%s", what, text); \
 	} while (0)
 
@@ -261,8 +265,15 @@ static void off_rows_say_why(void **state)
 static void hostile_names_are_harmless(void **state)
 {
 	static const char *const names[] = {
-		"\033[31mred\033[0m", "bell\a [mo\x9b" "d]", "\xff\xfe\xc3", "\xe2\x80\xae" "rtl",
-		"new\nline\r\t", "%s%s%n", "back\\slash",
+		"\033[31mred\033[0m",
+		"bell\a [mo\x9b"
+		"d]",
+		"\xff\xfe\xc3",
+		"\xe2\x80\xae"
+		"rtl",
+		"new\nline\r\t",
+		"%s%s%n",
+		"back\\slash",
 	};
 	char longest[KD_NAME_LEN];
 	uint32_t i;
@@ -443,15 +454,14 @@ static void empty_rows_fold(void **state)
 	hist_add(&h, 4);  /* one empty row between: shown */
 	hist_add(&h, 32); /* two: folded */
 	hist_add(&h, 2000);
-	assert_string_equal(bars(&h, UNIT_COUNT, 40),
-			    "             title count\n"
-			    "[      0,       2)     1 |@@@@@@@@@@@@@|\n"
-			    "[      2,       4)     0 |             |\n"
-			    "[      4,       8)     1 |@@@@@@@@@@@@@|\n"
-			    "        ...\n"
-			    "[     32,      64)     1 |@@@@@@@@@@@@@|\n"
-			    "        ...\n"
-			    "[     1K,      2K)     1 |@@@@@@@@@@@@@|\n");
+	assert_string_equal(bars(&h, UNIT_COUNT, 40), "             title count\n"
+						      "[      0,       2)     1 |@@@@@@@@@@@@@|\n"
+						      "[      2,       4)     0 |             |\n"
+						      "[      4,       8)     1 |@@@@@@@@@@@@@|\n"
+						      "        ...\n"
+						      "[     32,      64)     1 |@@@@@@@@@@@@@|\n"
+						      "        ...\n"
+						      "[     1K,      2K)     1 |@@@@@@@@@@@@@|\n");
 	hist_init(&h);
 	hist_add(&h, UINT64_MAX);
 	bars(&h, UNIT_COUNT, 40);

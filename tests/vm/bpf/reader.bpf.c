@@ -14,8 +14,8 @@ char LICENSE[] SEC("license") = "GPL";
 #define TURNS (1 << 23) /* what bpf_loop() allows; some seconds at least */
 #define ROUNDS 16
 
-__u32 holder;		   /* thread whose getpgid() is the reader */
-volatile __u64 end_ns;	   /* CLOCK_MONOTONIC; moved by user space at will */
+__u32 holder;              /* thread whose getpgid() is the reader */
+volatile __u64 end_ns;     /* CLOCK_MONOTONIC; moved by user space at will */
 volatile __u64 started_ns; /* of the reader on its way, or of the last one */
 volatile __u64 ended_ns;
 __u64 readers; /* ended so far */

@@ -98,7 +98,7 @@ hist() {
 	done
 	shift
 	# shellcheck disable=SC2086 # they are words
-	kdefer hist --json --full $options -- sh "$CASES/guest.sh" --call "$CASE" marked "$@" \
+	kdefer hist -s call_rcu --filter flavour=rcu --json --full $options -- sh "$CASES/guest.sh" --call "$CASE" marked "$@" \
 		>"$OUT/$name.json" 2>"$OUT/$name.err"
 	echo $? >"$OUT/$name.status"
 }

@@ -23,7 +23,7 @@ spill() {
 
 # Sets $least: what a refusal says that it needs.
 least_memory() {
-	kdefer hist --json -d 0.1 --max-memory 64k >"$OUT/refusal.json" 2>"$OUT/refusal.err"
+	kdefer hist -s call_rcu --filter flavour=rcu --json -d 0.1 --max-memory 64k >"$OUT/refusal.json" 2>"$OUT/refusal.err"
 	echo $? >"$OUT/refusal.status"
 	least=$(grep -oE 'need [0-9]+ bytes' "$OUT/refusal.err" | grep -oE '[0-9]+')
 }

@@ -17,8 +17,8 @@
 
 struct load {
 	long rounds;
-	long seconds;	     /* when given, rounds are not */
-	long cpu;	     /* -1: not pinned */
+	long seconds;        /* when given, rounds are not */
+	long cpu;            /* -1: not pinned */
 	const char *pattern; /* work in a folder PATTERN.PID */
 };
 

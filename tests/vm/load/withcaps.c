@@ -23,7 +23,8 @@ static int give(const char *list)
 	for (char *end; *list; list = *end ? end + 1 : end)
 		caps |= 1ULL << strtoul(list, &end, 10);
 	for (int i = 0; i < 2; i++)
-		data[i].permitted = data[i].effective = data[i].inheritable = (__u32)(caps >> 32 * i);
+		data[i].permitted = data[i].effective = data[i].inheritable =
+			(__u32)(caps >> 32 * i);
 	if (syscall(SYS_capset, &head, data))
 		return -1;
 	for (cap = 0; cap < 64; cap++)
