@@ -15,9 +15,8 @@
 /* BTF calls struct rcu_head by its other name. */
 struct callback_head {
 	struct callback_head *next; /* 6.1.. */
-	void (*func)(
-		struct callback_head
-			*head); /* 6.1.. set before the list is joined, zeroed before the call */
+	/* Set before the list is joined, zeroed before the call. */
+	void (*func)(void *head); /* 6.1.. */
 };
 
 /* A plain list; the batch being invoked is one, on the stack of who invokes it. */
