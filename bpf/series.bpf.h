@@ -18,7 +18,12 @@
 #define TAG_SHIFT 52
 #define VALUE_MASK ((1ULL << TAG_SHIFT) - 1) /* 52 days of nanoseconds */
 
-#define SERIES_PROBES 16 /* more than SLOTS_REST, which are passed over */
+/*
+ * Probes of a key that is not at home: more than SLOTS_REST, which are passed over, and not to the
+ * next slot, or all whose home is one of those would crowd behind them. Odd, to come by every slot.
+ */
+#define SERIES_PROBES 16
+#define SERIES_STEP 11
 #define SERIES_ROOM 512  /* KD_HIST_BUCKETS, rounded up so that a mask bounds the index */
 #define SLOTS_MOST 512
 #define SLOTS_REST \
@@ -60,7 +65,7 @@ static __noinline __u32 slot_claim(__u64 key, __u32 at)
 	__u32 i;
 
 	for (i = 0; i < SERIES_PROBES; i++) {
-		__u32 idx = (at + i) & (nr_slots - 1) & (SLOTS_MOST - 1);
+		__u32 idx = (at + i * SERIES_STEP) & (nr_slots - 1) & (SLOTS_MOST - 1);
 		__u64 seen = *(volatile __u64 *)&slot_key[idx];
 
 		if (seen == key)

@@ -127,9 +127,9 @@ static uint64_t least_of_later(const struct session *s, size_t i, uint64_t most)
 /* Takes down the rows of a source whose smallest tables do not fit, and says what would. */
 static bool fits(struct session *s, const struct source *src)
 {
-	/* The ring is at most a sixteenth of what is allowed, or the least. */
+	/* The ring is at most a sixteenth of what is allowed, or the least; a 32nd is kept back. */
 	uint64_t least = src->least_bytes(&s->kernel, s->conf.dims);
-	uint64_t need = least + least / 15 + RING_LEAST;
+	uint64_t need = least + least / 8 + RING_LEAST;
 
 	if (need <= s->conf.max_memory)
 		return true;
@@ -167,7 +167,8 @@ static int load_sources(struct session *s)
 		.sample = s->conf.sample,
 		.dims = s->conf.dims,
 	};
-	uint64_t left = s->conf.max_memory - ring_bytes(s);
+	/* Estimates are of what tables hold; a little is kept back for how the kernel rounds them. */
+	uint64_t left = s->conf.max_memory - ring_bytes(s) - s->conf.max_memory / 32;
 	int err;
 
 	for (size_t i = 0; sources[i]; i++) {
