@@ -21,7 +21,7 @@
 #include "rcu_gp.h"
 
 const volatile __u32 wait_flavours, gp_flavours; /* bits of enum kd_flavour that are asked for */
-const volatile __u64 sample = 1;		 /* follow 1 of N */
+const volatile __u64 sample = 1;                 /* follow 1 of N */
 
 /* Everything that begins and ends; a call's name is that of its function. */
 enum rg_what {
@@ -57,7 +57,7 @@ struct {
 
 __u64 since; /* what began before it is not measured; 0 = not recording */
 __u64 begun, done;
-__u64 absent;	 /* ends without a beginning */
+__u64 absent;    /* ends without a beginning */
 __u64 ring_full; /* ticks that were cut short by the ring */
 __u64 lost[KD_LOST_COUNT];
 

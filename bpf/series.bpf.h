@@ -24,7 +24,7 @@
  */
 #define SERIES_PROBES 16
 #define SERIES_STEP 11
-#define SERIES_ROOM 512  /* KD_HIST_BUCKETS, rounded up so that a mask bounds the index */
+#define SERIES_ROOM 512 /* KD_HIST_BUCKETS, rounded up so that a mask bounds the index */
 #define SLOTS_MOST 512
 #define SLOTS_REST \
 	8 /* the first slots have no key: what finds no room, by whatever the source likes */

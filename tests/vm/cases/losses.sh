@@ -47,7 +47,9 @@ settled() {
 
 pre_start() {
 	oracle_on oracle_events
-	reader --files 100 --each 600 sh "$CASES/guest.sh" --call "$CASE" hist pre_start -- settled
+	# Attaching takes several of these grace periods for each hook, on realtime kernels more.
+	reader --files 100 --each 600 sh "$CASES/guest.sh" --call "$CASE" \
+		hist pre_start --attach-timeout 100s -- settled
 	oracle_save pre_start
 }
 
