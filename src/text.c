@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* text.c - cutting, wrapping, and tables that drop columns until they fit. */
+#include <stdarg.h>
 #include <errno.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -240,4 +241,14 @@ void table_print(const struct table *t, FILE *out, size_t width)
 	fit(t, widths, width);
 	for (row = 0; row <= t->nrows; row++)
 		put_row(t, out, row, widths);
+}
+
+void text_append(char *text, size_t size, const char *fmt, ...)
+{
+	size_t used = strlen(text);
+	va_list args;
+
+	va_start(args, fmt);
+	vsnprintf(text + used, size - used, fmt, args);
+	va_end(args);
 }

@@ -46,4 +46,8 @@ int table_add(struct table *t, const char *const *cells); /* copies them; 0 or -
 void table_print(const struct table *t, FILE *out, size_t width);
 void table_free(struct table *t);
 
+/* Adds to a text of at most size bytes, which is cut where it is full. */
+void text_append(char *text, size_t size, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+
 #endif

@@ -18,17 +18,6 @@
 
 #define TEXT_LEN 2048
 
-static void __attribute__((format(printf, 3, 4)))
-append(char *text, size_t size, const char *fmt, ...)
-{
-	size_t used = strlen(text);
-	va_list args;
-
-	va_start(args, fmt);
-	vsnprintf(text + used, size - used, fmt, args);
-	va_end(args);
-}
-
 static void put_heading(FILE *out, const char *text)
 {
 	fprintf(out, "\n%s\n", text);
@@ -59,8 +48,8 @@ static void put_host(FILE *out, const struct view_doctor *v)
 		const char *fact = model_fact(v->model, parts[i].fact);
 
 		if (fact)
-			append(text, sizeof(text), "%s%s%s", parts[i].before,
-			       fmt_safe(value, sizeof(value), fact), parts[i].after);
+			text_append(text, sizeof(text), "%s%s%s", parts[i].before,
+				    fmt_safe(value, sizeof(value), fact), parts[i].after);
 	}
 	text_wrap(out, text, 0, 2, v->width);
 }
@@ -101,12 +90,12 @@ static size_t put_rows(FILE *out, const struct view_doctor *v, size_t i)
 	char text[512] = "";
 	size_t n = 1;
 
-	append(text, sizeof(text), "%s", flavour_text(row));
+	text_append(text, sizeof(text), "%s", flavour_text(row));
 	while (i + n < v->model->nplan && same_refusal(row, &v->model->plan[i + n]))
-		append(text, sizeof(text), ", %s", flavour_text(&v->model->plan[i + n++]));
-	append(text, sizeof(text), ": %s", plan_state_name(row->state));
+		text_append(text, sizeof(text), ", %s", flavour_text(&v->model->plan[i + n++]));
+	text_append(text, sizeof(text), ": %s", plan_state_name(row->state));
 	if (row->state != PLAN_OFF)
-		append(text, sizeof(text), " (%s)", row->backend);
+		text_append(text, sizeof(text), " (%s)", row->backend);
 	fputs("  ", out);
 	text_wrap(out, text, 2, 4, v->width);
 	put_field(out, "  hooks:", row->hooks, v->width);

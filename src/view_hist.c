@@ -32,18 +32,6 @@ field(FILE *out, const struct view_hist *v, const char *label, const char *fmt, 
 	text_field(out, label, text, v->width);
 }
 
-/* Adds to a text that is cut where it is full. */
-static void __attribute__((format(printf, 3, 4)))
-append(char *text, size_t size, const char *fmt, ...)
-{
-	size_t used = strlen(text);
-	va_list args;
-
-	va_start(args, fmt);
-	vsnprintf(text + used, size - used, fmt, args);
-	va_end(args);
-}
-
 /* --- the answer --- */
 
 static double per_second(const struct view_hist *v, uint64_t n)
@@ -87,17 +75,17 @@ static void put_quantiles(FILE *out, const struct view_hist *v, const struct met
 
 	for (i = 0; i < sizeof(shown) / sizeof(shown[0]); i++) {
 		if (!hist_quantile(&x->hist, shown[i].q, &q)) {
-			append(text, sizeof(text), "%s %s, ", shown[i].name,
-			       view_value(value, sizeof(value), unit, q));
+			text_append(text, sizeof(text), "%s %s, ", shown[i].name,
+				    view_value(value, sizeof(value), unit, q));
 			continue;
 		}
-		append(text, sizeof(text), "%s -, ", shown[i].name);
+		text_append(text, sizeof(text), "%s -, ", shown[i].name);
 		if (!*missing)
 			snprintf(missing, sizeof(missing), " (%s needs %s samples)", shown[i].name,
 				 shown[i].needs);
 	}
-	append(text, sizeof(text), "max %s%s", view_value(value, sizeof(value), unit, x->hist.max),
-	       missing);
+	text_append(text, sizeof(text), "max %s%s",
+		    view_value(value, sizeof(value), unit, x->hist.max), missing);
 	fprintf(out, "%*s", INDENT, "");
 	text_wrap(out, text, INDENT, INDENT, v->width);
 }
@@ -260,8 +248,9 @@ static void put_filters(FILE *out, const struct view_hist *v)
 	size_t i;
 
 	for (i = 0; i < v->nfilters; i++)
-		append(text, sizeof(text), "%s%s=%s", i ? ", " : "", key_text(v->filters[i].key),
-		       fmt_safe(glob, sizeof(glob), v->filters[i].glob));
+		text_append(text, sizeof(text), "%s%s=%s", i ? ", " : "",
+			    key_text(v->filters[i].key),
+			    fmt_safe(glob, sizeof(glob), v->filters[i].glob));
 	if (*text)
 		field(out, v, "only:", "%s", text);
 }
