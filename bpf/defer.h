@@ -44,9 +44,26 @@ enum kd_measure_id {
 	KD_M_CALL_RCU_LATENCY,
 	KD_M_RCU_GP_DURATION,
 	KD_M_RCU_GP_WAIT,
+	KD_M_CALL_RCU_PENDING, /* ..._PENDING: lists, read as state; no histogram */
+	KD_M_RCU_GP_PENDING,
+	KD_M_MEMALLOC_PENDING,
+	KD_M_RSTAT_PENDING,
+	KD_M_MEMALLOC_LATENCY,
+	KD_M_MEMALLOC_REFILL,
+	KD_M_MEMALLOC_DRAIN,
+	KD_M_MEMALLOC_REFILL_FAILED, /* a count without a histogram: buckets of value 0 only */
+	KD_M_RSTAT_FLUSH,
+	KD_M_RSTAT_WAIT,
+	KD_M_RSTAT_HOLD,
+	KD_M_RSTAT_WORK,
+	KD_M_RSTAT_CGROUPS,
 	KD_M_COUNT,
 };
 
+/*
+ * What the totals of a measure are told apart by: the flavour of RCU, or for rstat the subsystem whose
+ * statistics are flushed. Which of the two: `group_key` of the measure, src/catalog.c.
+ */
 enum kd_flavour {
 	KD_FL_NONE,
 	KD_FL_RCU,
@@ -56,6 +73,11 @@ enum kd_flavour {
 	KD_FL_TASKS_TRACE,
 	KD_FL_KFREE,
 	KD_FL_EXPEDITED,
+	KD_FL_SUB_ALL, /* one flush does all subsystems */
+	KD_FL_SUB_BASE,
+	KD_FL_SUB_MEMORY,
+	KD_FL_SUB_IO,
+	KD_FL_SUB_OTHER,
 	KD_FL_COUNT,
 };
 
@@ -65,13 +87,37 @@ enum kd_flavour {
  */
 enum kd_dim {
 	KD_DIM_MAIN, /* by the source's main key; the key that stands for the rest has KD_SERIES_OTHER */
-	KD_DIM_CPU, /* key[0] = CPU of the hand-over */
+	KD_DIM_CPU,     /* key[0] = CPU of the hand-over */
+	KD_DIM_FLUSHER, /* rstat: key[0] = tgid | class << 32, key[1] = cgroup id of the flusher */
 	KD_DIM_COUNT,
+};
+
+/* memalloc: which stage of its life an object or batch was in; key[1] of a series has it above bit 32. */
+enum kd_stage {
+	KD_STAGE_NONE,
+	KD_STAGE_RCU,         /* handed to RCU, until its callback */
+	KD_STAGE_TASKS_TRACE, /* handed to RCU Tasks Trace, until its callback */
+	KD_STAGE_COUNT,
+};
+
+/* rstat: on whose behalf a flush is done. */
+enum kd_flusher_class {
+	KD_FC_OTHER,
+	KD_FC_MEMORY_STAT,
+	KD_FC_CPU_STAT,
+	KD_FC_PERIODIC,
+	KD_FC_RECLAIM,
+	KD_FC_ZSWAP,
+	KD_FC_REMOVAL,
+	KD_FC_BPF,
+	KD_FC_COUNT,
 };
 
 #define KD_SERIES_OTHER (1u << 0) /* no room for a key of its own */
 #define KD_SERIES_LAZY (1u << 1)  /* callbacks that asked to be batched lazily */
 #define KD_SERIES_EAGER (1u << 2) /* the others, where lazy callbacks exist on this kernel */
+#define KD_SERIES_UPPER (1u << 3) /* values are upper bounds of what is measured */
+#define KD_SERIES_LOWER (1u << 4) /* ... lower bounds */
 
 /* Why events are missing. Names: src/catalog.c. Counted where it happens, per source. */
 enum kd_lost {
@@ -107,11 +153,15 @@ enum kd_rec_kind {
 	KD_REC_WORST,
 	KD_REC_LOST,
 	KD_REC_COUNT,
+	KD_REC_PENDING,
+	KD_REC_GP,
+	KD_REC_OWED,
 	/* written by user space */
 	KD_REC_HOST = 64, /* a fact about host or run: name and value */
 	KD_REC_PLAN,      /* one row of the plan */
 	KD_REC_SELF,      /* what the tool itself costs */
 	KD_REC_EVENT,     /* something that happened: time, what, detail */
+	KD_REC_NAME,      /* what a number in KD_REC_PENDING stands for */
 };
 
 struct kd_rec {
@@ -134,13 +184,21 @@ struct kd_rec_tick {
 /* Says what series `rec.id` is; comes before its first total, again at the start of a capture. */
 struct kd_rec_series {
 	struct kd_rec rec;
-	__u8 source;            /* enum kd_source_id */
-	__u8 measure;           /* enum kd_measure_id */
-	__u8 flavour;           /* enum kd_flavour */
-	__u8 dim;               /* enum kd_dim */
-	__u32 flags;            /* KD_SERIES_* */
-	__u64 key[2];           /* MAIN of call_rcu: function address; CPU: the CPU */
-	char name[KD_NAME_LEN]; /* symbol, or "symbol [module]"; NUL-terminated */
+	__u8 source;  /* enum kd_source_id */
+	__u8 measure; /* enum kd_measure_id */
+	__u8 flavour; /* enum kd_flavour */
+	__u8 dim;     /* enum kd_dim */
+	__u32 flags;  /* KD_SERIES_* */
+	/*
+	 * MAIN of call_rcu: function address. MAIN of memalloc: map id (0: a global allocator), unit size |
+	 * enum kd_stage << 32. MAIN of rstat: cgroup id. CPU: the CPU. FLUSHER: see enum kd_dim.
+	 */
+	__u64 key[2];
+	/*
+	 * call_rcu, rcu_gp: symbol, or "symbol [module]". memalloc: map name. rstat MAIN: path of the
+	 * cgroup; FLUSHER: process comm, thread comm, path of its cgroup, each NUL-terminated.
+	 */
+	char name[KD_NAME_LEN];
 };
 
 /* Running totals of one group of buckets. */
@@ -177,6 +235,96 @@ struct kd_rec_total {
 	__u64 total;
 };
 
+/*
+ * --- state, read and not hooked ---
+ *
+ * Lists whose length a snapshot saw. In the ring each snapshot is whole: what is not in it is empty.
+ * In the stream (src/levels.c stands between) a length holds until the next record of the same list,
+ * and a length of 0 says that the list is empty or gone.
+ */
+enum kd_list {
+	/* call_rcu: segments of a CPU's callback list, and what stands before and after it */
+	KD_LIST_DONE,
+	KD_LIST_WAIT,
+	KD_LIST_NEXT_READY,
+	KD_LIST_NEXT,
+	KD_LIST_LAZY,
+	KD_LIST_BYPASS,
+	KD_LIST_INVOKING,
+	KD_LIST_KFREE,
+	/* memalloc: as in the kernel's struct bpf_mem_cache */
+	KD_LIST_FREE_LLIST,
+	KD_LIST_FREE_LLIST_EXTRA,
+	KD_LIST_FREE_BY_RCU,
+	KD_LIST_WAITING_FOR_GP,
+	KD_LIST_FREE_BY_RCU_TTRACE,
+	KD_LIST_WAITING_FOR_GP_TTRACE,
+	/* rstat */
+	KD_LIST_UPDATED,
+	KD_LIST_WAITERS,
+	KD_LIST_COUNT,
+	/* + i: the i-th list of this kernel that this build has no name for; KD_NAME_LIST says its name */
+	KD_LIST_UNKNOWN = 128,
+	KD_LIST_MAX = 192,
+};
+
+#define KD_CPU_NONE (~0u)  /* of no CPU, or of all together */
+#define KD_UNKNOWN (~0ULL) /* a number that could not be had */
+
+#define KD_PENDING_EXACT (1u << 0)     /* the length is what it was at one moment */
+#define KD_PENDING_TRUNCATED (1u << 1) /* the walk was cut: at least this many */
+
+struct kd_rec_pending {
+	struct kd_rec rec; /* id: 0 */
+	__u8 source;       /* enum kd_source_id */
+	__u8 flavour;      /* enum kd_flavour */
+	__u16 list;        /* enum kd_list */
+	__u32 cpu;         /* or KD_CPU_NONE */
+	__u64 key; /* call_rcu srcu: the domain's address; memalloc: map id, or KD_KEY_GLOBAL + n */
+	__u32 unit_size; /* memalloc: bytes of an object as allocated; else 0 */
+	__u32 flags;     /* KD_PENDING_* */
+	__u64 length;    /* entries */
+	__u64 bytes;     /* memory held back, or KD_UNKNOWN */
+	__u64 age_ns;    /* of the oldest entry, a lower bound; or KD_UNKNOWN */
+};
+
+#define KD_KEY_GLOBAL (1ULL << 32) /* + n: the n-th global allocator; KD_NAME_MAP says its name */
+
+enum kd_gp_state { KD_GP_IDLE, KD_GP_STARTING, KD_GP_WAITING, KD_GP_CLEANUP, KD_GP_STATE_COUNT };
+
+/* The grace period of a flavour as a snapshot saw it. */
+struct kd_rec_gp {
+	struct kd_rec rec;
+	__u8 flavour;
+	__u8 state; /* enum kd_gp_state */
+	__u16 pad;
+	__u32 cpus_owed;  /* that still owe a quiescent state */
+	__u32 tasks_owed; /* blocked readers or holdouts */
+	__u32 flags;      /* KD_PENDING_*, of the counts */
+	__u64 seq;        /* the kernel's number */
+	__u64 age_ns;     /* since it began; KD_UNKNOWN */
+};
+
+/* One that owes: comes before the KD_REC_GP of its flavour. At most 64 each a flavour. */
+struct kd_rec_owed {
+	struct kd_rec rec;
+	__u8 flavour;
+	__u8 is_task;
+	__u16 pad;
+	__u32 cpu; /* of a task: where it ran last */
+	__u32 pid;
+	__u32 tgid;
+	char comm[16]; /* NUL-terminated */
+};
+
+/* KD_REC_NAME: a = enum kd_name_of | source << 8, b = the number; texts as said. */
+enum kd_name_of {
+	KD_NAME_LIST,   /* b = list: its name */
+	KD_NAME_DOMAIN, /* b = address: symbol of an srcu_struct */
+	KD_NAME_MAP, /* b = map id or KD_KEY_GLOBAL + n: name, type, then holders: "pid comm" or "pin path" */
+	KD_NAME_COUNT,
+};
+
 #define KD_STATIC_ASSERT(x) _Static_assert(x, #x)
 KD_STATIC_ASSERT(sizeof(struct kd_rec) == 8);
 KD_STATIC_ASSERT(sizeof(struct kd_rec_tick) == 32);
@@ -186,6 +334,9 @@ KD_STATIC_ASSERT(sizeof(struct kd_rec_hist) == 16 + 8 * KD_HIST_SUB);
 KD_STATIC_ASSERT(sizeof(struct kd_rec_stat) == 32);
 KD_STATIC_ASSERT(sizeof(struct kd_rec_worst) == 32);
 KD_STATIC_ASSERT(sizeof(struct kd_rec_total) == 24);
+KD_STATIC_ASSERT(sizeof(struct kd_rec_pending) == 56);
+KD_STATIC_ASSERT(sizeof(struct kd_rec_gp) == 40);
+KD_STATIC_ASSERT(sizeof(struct kd_rec_owed) == 40);
 KD_STATIC_ASSERT(__builtin_offsetof(struct kd_rec_series, key) == 16);
 KD_STATIC_ASSERT(__builtin_offsetof(struct kd_rec_hist, count) == 16);
 
@@ -193,8 +344,9 @@ KD_STATIC_ASSERT(__builtin_offsetof(struct kd_rec_hist, count) == 16);
 struct kd_rec_text {
 	struct kd_rec rec;
 	__u64 a; /* PLAN: source | measure<<8 | flavour<<16 | state<<24 | meaning<<32; EVENT: realtime ns */
-	__u64 b;     /* EVENT: monotonic ns */
-	char text[]; /* HOST: name, value. PLAN: backend, hooks, reason, fix. EVENT: what, detail */
+	__u64 b; /* EVENT: monotonic ns */
+	char text
+		[]; /* HOST: name, value. PLAN: backend, hooks, reason, fix. EVENT: what, detail; NAME: enum kd_name_of */
 };
 
 struct kd_rec_self {

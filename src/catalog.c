@@ -29,6 +29,7 @@ static const struct measure_info measures[] = {
 		.what = "how long callbacks wait between call_rcu() and their turn to run",
 		.begins = "handed over",
 		.ends = "taken off to be run",
+		.group_key = "flavour",
 	},
 	[KD_M_RCU_GP_DURATION] = {
 		.id = KD_M_RCU_GP_DURATION,
@@ -40,6 +41,7 @@ static const struct measure_info measures[] = {
 		.what = "how long grace periods last",
 		.begins = "started",
 		.ends = "ended",
+		.group_key = "flavour",
 	},
 	[KD_M_RCU_GP_WAIT] = {
 		.id = KD_M_RCU_GP_WAIT,
@@ -51,6 +53,167 @@ static const struct measure_info measures[] = {
 		.what = "how long callers of synchronize_rcu(), rcu_barrier() and their kin sleep",
 		.begins = "called",
 		.ends = "returned",
+		.group_key = "flavour",
+	},
+	[KD_M_CALL_RCU_PENDING] = {
+		.id = KD_M_CALL_RCU_PENDING,
+		.source = KD_SRC_CALL_RCU,
+		.name = "pending",
+		.unit = UNIT_COUNT,
+		.meaning = 1,
+		.main_key = "",
+		.what = "how many callbacks wait, by list",
+		.begins = "",
+		.ends = "",
+		.group_key = "flavour",
+		.pending = true,
+	},
+	[KD_M_RCU_GP_PENDING] = {
+		.id = KD_M_RCU_GP_PENDING,
+		.source = KD_SRC_RCU_GP,
+		.name = "pending",
+		.unit = UNIT_COUNT,
+		.meaning = 1,
+		.main_key = "",
+		.what = "the grace period under way, and who still owes a quiescent state",
+		.begins = "",
+		.ends = "",
+		.group_key = "flavour",
+		.pending = true,
+	},
+	[KD_M_MEMALLOC_PENDING] = {
+		.id = KD_M_MEMALLOC_PENDING,
+		.source = KD_SRC_MEMALLOC,
+		.name = "pending",
+		.unit = UNIT_COUNT,
+		.meaning = 1,
+		.main_key = "map_id",
+		.what = "how many freed BPF objects wait, by map and list",
+		.begins = "",
+		.ends = "",
+		.group_key = "",
+		.pending = true,
+	},
+	[KD_M_RSTAT_PENDING] = {
+		.id = KD_M_RSTAT_PENDING,
+		.source = KD_SRC_RSTAT,
+		.name = "pending",
+		.unit = UNIT_COUNT,
+		.meaning = 1,
+		.main_key = "",
+		.what = "how many cgroups have statistics that wait for a flush",
+		.begins = "",
+		.ends = "",
+		.group_key = "subsystem",
+		.pending = true,
+	},
+	[KD_M_MEMALLOC_LATENCY] = {
+		.id = KD_M_MEMALLOC_LATENCY,
+		.source = KD_SRC_MEMALLOC,
+		.name = "latency",
+		.unit = UNIT_NS,
+		.meaning = 1,
+		.main_key = "stage",
+		.what = "how long freed batches of BPF memory wait for a grace period",
+		.begins = "handed over",
+		.ends = "callback run",
+		.group_key = "",
+	},
+	[KD_M_MEMALLOC_REFILL] = {
+		.id = KD_M_MEMALLOC_REFILL,
+		.source = KD_SRC_MEMALLOC,
+		.name = "refill",
+		.unit = UNIT_NS,
+		.meaning = 1,
+		.main_key = "map_id",
+		.what = "how long a per-CPU list takes to be refilled",
+		.begins = "entered",
+		.ends = "left",
+		.group_key = "",
+	},
+	[KD_M_MEMALLOC_DRAIN] = {
+		.id = KD_M_MEMALLOC_DRAIN,
+		.source = KD_SRC_MEMALLOC,
+		.name = "drain",
+		.unit = UNIT_NS,
+		.meaning = 1,
+		.main_key = "map_id",
+		.what = "how long freed objects take to be given back",
+		.begins = "entered",
+		.ends = "left",
+		.group_key = "",
+	},
+	[KD_M_MEMALLOC_REFILL_FAILED] = {
+		.id = KD_M_MEMALLOC_REFILL_FAILED,
+		.source = KD_SRC_MEMALLOC,
+		.name = "refill_failed",
+		.unit = UNIT_COUNT,
+		.meaning = 1,
+		.main_key = "map_id",
+		.what = "allocations that found their per-CPU list empty",
+		.begins = "",
+		.ends = "",
+		.group_key = "",
+	},
+	[KD_M_RSTAT_FLUSH] = {
+		.id = KD_M_RSTAT_FLUSH,
+		.source = KD_SRC_RSTAT,
+		.name = "flush",
+		.unit = UNIT_NS,
+		.meaning = 1,
+		.main_key = "cgroup",
+		.what = "how long flushes of cgroup statistics take, waits included",
+		.begins = "entered",
+		.ends = "left",
+		.group_key = "subsystem",
+	},
+	[KD_M_RSTAT_WAIT] = {
+		.id = KD_M_RSTAT_WAIT,
+		.source = KD_SRC_RSTAT,
+		.name = "wait",
+		.unit = UNIT_NS,
+		.meaning = 1,
+		.main_key = "cgroup",
+		.what = "how long flushers wait for the lock of cgroup statistics",
+		.begins = "asked for",
+		.ends = "got",
+		.group_key = "subsystem",
+	},
+	[KD_M_RSTAT_HOLD] = {
+		.id = KD_M_RSTAT_HOLD,
+		.source = KD_SRC_RSTAT,
+		.name = "hold",
+		.unit = UNIT_NS,
+		.meaning = 1,
+		.main_key = "cgroup",
+		.what = "how long the lock of cgroup statistics is held at a time",
+		.begins = "got",
+		.ends = "given up",
+		.group_key = "subsystem",
+	},
+	[KD_M_RSTAT_WORK] = {
+		.id = KD_M_RSTAT_WORK,
+		.source = KD_SRC_RSTAT,
+		.name = "work",
+		.unit = UNIT_NS,
+		.meaning = 1,
+		.main_key = "cgroup",
+		.what = "how long flushes of cgroup statistics work, without their waits",
+		.begins = "entered",
+		.ends = "left",
+		.group_key = "subsystem",
+	},
+	[KD_M_RSTAT_CGROUPS] = {
+		.id = KD_M_RSTAT_CGROUPS,
+		.source = KD_SRC_RSTAT,
+		.name = "cgroups",
+		.unit = UNIT_COUNT,
+		.meaning = 1,
+		.main_key = "cgroup",
+		.what = "how many cgroups a flush visits",
+		.begins = "",
+		.ends = "",
+		.group_key = "subsystem",
 	},
 };
 COVERS(measures, KD_M_COUNT);
@@ -70,6 +233,11 @@ static const char *const flavours[] = {
 	[KD_FL_TASKS_TRACE] = "tasks_trace",
 	[KD_FL_KFREE] = "kfree",
 	[KD_FL_EXPEDITED] = "expedited",
+	[KD_FL_SUB_ALL] = "all",
+	[KD_FL_SUB_BASE] = "base",
+	[KD_FL_SUB_MEMORY] = "memory",
+	[KD_FL_SUB_IO] = "io",
+	[KD_FL_SUB_OTHER] = "other",
 };
 COVERS(flavours, KD_FL_COUNT);
 
@@ -108,8 +276,52 @@ COVERS(counts, KD_CNT_COUNT);
 static const char *const dims[] = {
 	[KD_DIM_MAIN] = "main",
 	[KD_DIM_CPU] = "cpu",
+	[KD_DIM_FLUSHER] = "flusher",
 };
 COVERS(dims, KD_DIM_COUNT);
+
+static const char *const lists[] = {
+	[KD_LIST_DONE] = "done",
+	[KD_LIST_WAIT] = "wait",
+	[KD_LIST_NEXT_READY] = "next_ready",
+	[KD_LIST_NEXT] = "next",
+	[KD_LIST_LAZY] = "lazy",
+	[KD_LIST_BYPASS] = "bypass",
+	[KD_LIST_INVOKING] = "invoking",
+	[KD_LIST_KFREE] = "kfree",
+	[KD_LIST_FREE_LLIST] = "free_llist",
+	[KD_LIST_FREE_LLIST_EXTRA] = "free_llist_extra",
+	[KD_LIST_FREE_BY_RCU] = "free_by_rcu",
+	[KD_LIST_WAITING_FOR_GP] = "waiting_for_gp",
+	[KD_LIST_FREE_BY_RCU_TTRACE] = "free_by_rcu_ttrace",
+	[KD_LIST_WAITING_FOR_GP_TTRACE] = "waiting_for_gp_ttrace",
+	[KD_LIST_UPDATED] = "updated",
+	[KD_LIST_WAITERS] = "waiters",
+};
+COVERS(lists, KD_LIST_COUNT);
+
+static const char *const stages[] = {
+	[KD_STAGE_NONE] = NULL,
+	[KD_STAGE_RCU] = "rcu",
+	[KD_STAGE_TASKS_TRACE] = "tasks_trace",
+};
+COVERS(stages, KD_STAGE_COUNT);
+
+static const char *const flusher_classes[] = {
+	[KD_FC_OTHER] = "other",       [KD_FC_MEMORY_STAT] = "memory.stat",
+	[KD_FC_CPU_STAT] = "cpu.stat", [KD_FC_PERIODIC] = "periodic",
+	[KD_FC_RECLAIM] = "reclaim",   [KD_FC_ZSWAP] = "zswap",
+	[KD_FC_REMOVAL] = "removal",   [KD_FC_BPF] = "bpf",
+};
+COVERS(flusher_classes, KD_FC_COUNT);
+
+static const char *const gp_states[] = {
+	[KD_GP_IDLE] = "idle",
+	[KD_GP_STARTING] = "starting",
+	[KD_GP_WAITING] = "waiting",
+	[KD_GP_CLEANUP] = "cleanup",
+};
+COVERS(gp_states, KD_GP_STATE_COUNT);
 
 static const char *name_at(const char *const *names, size_t n, size_t i)
 {
@@ -185,6 +397,26 @@ const char *lost_help(unsigned int what)
 const char *count_name(unsigned int what)
 {
 	return name_at(counts, ROWS(counts), what);
+}
+
+const char *list_name(unsigned int list)
+{
+	return name_at(lists, ROWS(lists), list);
+}
+
+const char *stage_name(unsigned int stage)
+{
+	return stage < ROWS(stages) ? stages[stage] : NULL;
+}
+
+const char *flusher_class_name(unsigned int fc)
+{
+	return name_at(flusher_classes, ROWS(flusher_classes), fc);
+}
+
+const char *gp_state_name(unsigned int state)
+{
+	return name_at(gp_states, ROWS(gp_states), state);
 }
 
 const char *dim_name(unsigned int dim)

@@ -22,8 +22,11 @@ struct measure_info {
 	const char *
 		main_key; /* "func": what KD_DIM_MAIN series are told apart by; "": there is one only */
 	const char *what;   /* one line for help and man page */
-	const char *begins; /* "handed over" */
+	const char *begins; /* "handed over"; "" where nothing begins or ends */
 	const char *ends;   /* "taken off to be run" */
+	const char
+		*group_key; /* what totals are told apart by: "flavour", "subsystem"; "": nothing */
+	bool pending;       /* list lengths, no histogram */
 };
 
 const char *source_name(unsigned int source);                  /* "call_rcu"; never NULL ("?") */
@@ -36,6 +39,10 @@ int flavour_by_name(const char *name, unsigned int *flavour);
 const char *lost_name(unsigned int what); /* "unmatched_end" */
 const char *lost_help(unsigned int what); /* one line */
 const char *count_name(unsigned int what);
+const char *list_name(unsigned int list);   /* "free_by_rcu"; "?" for one that KD_REC_NAME names */
+const char *stage_name(unsigned int stage); /* NULL for KD_STAGE_NONE */
+const char *flusher_class_name(unsigned int fc);
+const char *gp_state_name(unsigned int state);
 const char *dim_name(unsigned int dim); /* "cpu"; for MAIN the caller asks measure_info */
 
 #endif

@@ -78,6 +78,35 @@ static bool plan_ok(const struct kd_rec *rec)
 	       (a >> 16 & 0xff) < KD_FL_COUNT && (a >> 24 & 0xff) <= PLAN_ON;
 }
 
+static bool pending_ok(const struct kd_rec *rec)
+{
+	const struct kd_rec_pending *r = (const void *)rec;
+
+	return r->source < KD_SRC_COUNT && r->flavour < KD_FL_COUNT &&
+	       (r->list < KD_LIST_COUNT || (r->list >= KD_LIST_UNKNOWN && r->list < KD_LIST_MAX));
+}
+
+static bool gp_ok(const struct kd_rec *rec)
+{
+	const struct kd_rec_gp *r = (const void *)rec;
+
+	return r->flavour < KD_FL_COUNT && r->state < KD_GP_STATE_COUNT;
+}
+
+static bool owed_ok(const struct kd_rec *rec)
+{
+	const struct kd_rec_owed *r = (const void *)rec;
+
+	return r->flavour < KD_FL_COUNT && memchr(r->comm, '\0', sizeof(r->comm));
+}
+
+static bool name_ok(const struct kd_rec *rec)
+{
+	uint64_t a = ((const struct kd_rec_text *)rec)->a;
+
+	return text_ok(rec) && (a & 0xff) < KD_NAME_COUNT && (a >> 8 & 0xff) < KD_SRC_COUNT;
+}
+
 static const struct kind {
 	uint16_t kind;
 	size_t size; /* what this build knows of it; a newer writer may add to it */
@@ -90,10 +119,14 @@ static const struct kind {
 	{ KD_REC_WORST, sizeof(struct kd_rec_worst), NULL },
 	{ KD_REC_LOST, sizeof(struct kd_rec_total), lost_ok },
 	{ KD_REC_COUNT, sizeof(struct kd_rec_total), count_ok },
+	{ KD_REC_PENDING, sizeof(struct kd_rec_pending), pending_ok },
+	{ KD_REC_GP, sizeof(struct kd_rec_gp), gp_ok },
+	{ KD_REC_OWED, sizeof(struct kd_rec_owed), owed_ok },
 	{ KD_REC_HOST, sizeof(struct kd_rec_text), host_ok },
 	{ KD_REC_PLAN, sizeof(struct kd_rec_text), plan_ok },
 	{ KD_REC_SELF, sizeof(struct kd_rec_self), NULL },
 	{ KD_REC_EVENT, sizeof(struct kd_rec_text), text_ok },
+	{ KD_REC_NAME, sizeof(struct kd_rec_text), name_ok },
 };
 
 static const struct kind *kind_of(const struct kd_rec *rec)

@@ -7,8 +7,9 @@
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
 
-static const char *const flavours[] = { "rcu",         "srcu",  "tasks",    "tasks_rude",
-					"tasks_trace", "kfree", "expedited" };
+static const char *const flavours[] = { "rcu",         "srcu",   "tasks",     "tasks_rude",
+					"tasks_trace", "kfree",  "expedited", "all",
+					"base",        "memory", "io",        "other" };
 static const char *const losses[] = { "ring_full",       "table_full",    "recursion",
 				      "unmatched_begin", "unmatched_end", "pre_start",
 				      "sampled_out",     "clock",         "lazy_unknown",
@@ -61,7 +62,7 @@ static void test_measures(void **state)
 		assert_int_equal(info->id, i);
 		assert_true(info->source < KD_SRC_COUNT && info->meaning > 0);
 		assert_true(info->name && info->main_key && info->what && info->begins &&
-			    info->ends);
+			    info->ends && info->group_key);
 		assert_int_equal(measure_by_name(info->source, info->name, &found), 0);
 		assert_int_equal(found, i);
 	}
