@@ -162,6 +162,8 @@ enum kd_rec_kind {
 	KD_REC_SELF,      /* what the tool itself costs */
 	KD_REC_EVENT,     /* something that happened: time, what, detail */
 	KD_REC_NAME,      /* what a number in KD_REC_PENDING stands for */
+	KD_REC_RUN,       /* a run of the measured command begins or has ended */
+	KD_REC_VALUE,     /* what the command measured itself in its run */
 };
 
 struct kd_rec {
@@ -348,6 +350,35 @@ struct kd_rec_text {
 	char text
 		[]; /* HOST: name, value. PLAN: backend, hooks, reason, fix. EVENT: what, detail; NAME: enum kd_name_of */
 };
+
+/*
+ * Runs: a tick comes before either mark, so that every interval belongs wholly to one run or to the
+ * gap between two. Without such marks a stream is one run from its first tick to its last.
+ */
+enum kd_side { KD_SIDE_NONE, KD_SIDE_A, KD_SIDE_B, KD_SIDE_COUNT };
+
+struct kd_rec_run {
+	struct kd_rec rec;
+	__u64 mono_ns, real_ns; /* when the command was let go, or had ended */
+	__u32 index;            /* grows by one from 0 */
+	__u8 side;              /* enum kd_side: --ab */
+	__u8 ended;             /* 0: begins */
+	__u16 status;           /* ended: as a shell says it, 128 + n for a signal */
+	char command[];         /* NUL-terminated */
+};
+
+enum kd_better { KD_BETTER_NONE, KD_BETTER_LOWER, KD_BETTER_HIGHER, KD_BETTER_COUNT };
+
+/* Of the run that is going on. */
+struct kd_rec_value {
+	struct kd_rec rec;
+	double value; /* finite */
+	__u8 better;  /* enum kd_better */
+	__u8 pad[7];
+	char text[]; /* name, unit, the value as it was written: NUL-terminated each */
+};
+KD_STATIC_ASSERT(sizeof(struct kd_rec_run) == 32);
+KD_STATIC_ASSERT(sizeof(struct kd_rec_value) == 24);
 
 struct kd_rec_self {
 	struct kd_rec rec;

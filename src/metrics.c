@@ -40,6 +40,8 @@ struct row {
 
 static const struct hist *window(const struct job *j, const struct series *s)
 {
+	if (j->q->one_run)
+		return model_run_hist(j->m, s);
 	if (!s->hists)
 		return NULL;
 	return j->q->interval ? &s->hists->interval : &s->hists->run;
@@ -163,13 +165,22 @@ static int by_flavour(const void *pa, const void *pb)
 	return a->flavour - b->flavour;
 }
 
+static const struct worst_list *worst_of(const struct job *j, const struct group *g)
+{
+	static const struct worst_list none;
+
+	if (j->q->one_run)
+		return g->one_run_of == j->m->nruns ? &g->one_run : &none;
+	return j->q->interval ? &g->interval : &g->run;
+}
+
 static void attach_worst(struct job *j, const struct group *g)
 {
 	struct metric *x = find_total(j, g->source, g->measure, g->flavour);
 
 	/* Worst samples know nothing of most keys, so that they cannot be filtered by them. */
 	if (x && !(j->filtered & ~BIT(KEY_FLAVOUR)))
-		x->worst = j->q->interval ? &g->interval : &g->run;
+		x->worst = worst_of(j, g);
 }
 
 static int add_totals(struct job *j)
@@ -250,7 +261,7 @@ static bool enters(const struct job *j, const struct series *s, enum kd_dim dim)
 		return false;
 	if (j->by == KEY_LAZY && !(s->flags & (KD_SERIES_LAZY | KD_SERIES_EAGER)))
 		return false;
-	return passes_filters(j, s) && hist_count(window(j, s));
+	return passes_filters(j, s) && window(j, s) && hist_count(window(j, s));
 }
 
 static void collect(struct job *j, unsigned int source, unsigned int measure)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * model.c - takes in the stream: ticks, losses, and what is known of host, plan and events. Series
- * and their totals: series.c. What views ask of it all: metrics.c.
+ * and their totals: series.c; runs of a command: runs.c. What views ask of it all: metrics.c.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -49,6 +49,7 @@ void model_free(struct model *m)
 		free_plan_row(&m->plan[i]);
 	for (i = 0; i < m->nevents; i++)
 		free_event(&m->events[i]);
+	runs_free(m);
 	free(m->facts);
 	free(m->plan);
 	free(m->event_buf);
@@ -315,6 +316,7 @@ static int end_interval(struct model *m, const struct kd_rec_tick *r, bool basel
 		return 0;
 	}
 	m->ticks++;
+	runs_end_interval(m);
 	return m->on_interval ? m->on_interval(m->ctx, m) : 0;
 }
 
@@ -358,6 +360,10 @@ static int take(struct model *m, const struct kd_rec *rec)
 		return record_plan(m, r);
 	case KD_REC_EVENT:
 		return record_event(m, r);
+	case KD_REC_RUN:
+		return runs_record_run(m, r);
+	case KD_REC_VALUE:
+		return runs_record_value(m, r);
 	case KD_REC_SELF:
 		memcpy(&m->self, r, sizeof(m->self));
 		return 0;

@@ -4,7 +4,8 @@
  *
  * Totals in the stream are running; the model subtracts. The first tick is the baseline. At each
  * later complete tick it knows the interval since the tick before (extremes and worst samples too)
- * and the run since the baseline.
+ * and the run since the baseline. Where a command was measured several times the stream has marks;
+ * of each such run the model keeps what it was, and the counts of the last one (`one_run`).
  */
 #ifndef KDEFER_MODEL_H
 #define KDEFER_MODEL_H
@@ -24,6 +25,9 @@ struct series_hists {
 	struct hist interval; /* the last ended interval */
 	struct hist run;      /* since the baseline */
 	struct hist next;     /* since the end of the last interval, extremes too */
+	struct hist
+		one_run; /* of the run of the command numbered one_run_of; see model_run_hist() */
+	uint32_t one_run_of;
 	uint64_t next_groups, interval_groups; /* bit g: group g of buckets is not all zero there */
 };
 
@@ -56,6 +60,35 @@ struct worst_list {
 struct group {
 	uint8_t source, measure, flavour;
 	struct worst_list next, interval, run;
+	struct worst_list one_run; /* of the run of the command numbered one_run_of */
+	uint32_t one_run_of;
+};
+
+/* What the measured command said of itself in a run. */
+struct value {
+	char *name, *unit;
+	char *text; /* as the command wrote the number */
+	double value;
+	uint8_t better; /* enum kd_better */
+};
+
+/* A run of the measured command. */
+struct run {
+	uint32_t index;
+	uint8_t side;    /* enum kd_side */
+	bool ended;      /* false: still going on, or the stream was cut */
+	bool blurred;    /* a tick at its border was cut short: some of its counts are elsewhere */
+	uint16_t status; /* as a shell says it */
+	uint64_t begin_ns, end_ns; /* CLOCK_MONOTONIC: of the command; end_ns 0: not ended */
+	uint64_t real_ns;          /* when it began */
+	uint64_t from_ns, to_ns;   /* of its intervals: a little wider */
+	uint64_t ticks;            /* intervals */
+	char *command;
+	struct value *values;
+	size_t nvalues;
+	uint64_t lost[KD_SRC_COUNT][KD_LOST_COUNT];
+	uint64_t count[KD_SRC_COUNT][KD_CNT_COUNT]; /* a level (KD_CNT_OPEN): at its end */
+	struct kd_rec_self before, after;           /* what the tool had cost */
 };
 
 struct plan_row {
@@ -86,6 +119,9 @@ struct model {
 	size_t nfacts;
 	struct event *events;
 	size_t nevents;
+	struct run *runs; /* empty where no command was run, or only shown as a whole */
+	size_t nruns, nvalues;
+	bool running; /* the last of runs is going on */
 	struct {
 		uint64_t total[KD_LOST_COUNT], base[KD_LOST_COUNT];
 		uint64_t prev[KD_LOST_COUNT], interval[KD_LOST_COUNT];
@@ -102,6 +138,11 @@ struct model {
 
 	/* Called at the end of every interval, when interval and run are up to date. May be NULL. */
 	int (*on_interval)(void *ctx, const struct model *m);
+	/*
+	 * Called when a run has ended, the last of m->runs; until another begins, queries and scopes with
+	 * one_run are about it. A run that the stream does not end is never handed over. May be NULL.
+	 */
+	int (*on_run)(void *ctx, const struct model *m, const struct run *r);
 	void *ctx;
 
 	/* The model's own. */
@@ -122,8 +163,10 @@ int model_record(void *ctx, const struct kd_rec *rec);
 
 /* Bounds against hostile captures. What goes beyond is left out, counted and said once. */
 #define MODEL_SERIES_MAX (1u << 17)
-#define MODEL_HISTS_MAX (1u << 14) /* series that counted something: 16 KB each */
-#define MODEL_ROWS_MAX 4096        /* plan rows, facts, events kept (oldest events go first) */
+#define MODEL_HISTS_MAX (1u << 14) /* series that counted something: 20 KB each */
+#define MODEL_RUNS_MAX 4096
+#define MODEL_VALUES_MAX (1u << 16)
+#define MODEL_ROWS_MAX 4096 /* plan rows, facts, events kept (oldest events go first) */
 
 const char *model_fact(const struct model *m, const char *name); /* NULL when absent */
 uint64_t model_fact_u64(const struct model *m, const char *name, uint64_t absent);
@@ -133,6 +176,9 @@ uint64_t model_realtime(const struct model *m, uint64_t mono_ns);
 
 /* NULL for an id that is unknown or was not declared. */
 const struct series *model_series(const struct model *m, uint32_t id);
+
+/* What a series counted in the last of m->runs; NULL: nothing. */
+const struct hist *model_run_hist(const struct model *m, const struct series *s);
 
 /* --- questions that views ask --- */
 
@@ -173,6 +219,7 @@ struct filter {
 
 struct query {
 	bool interval;   /* the last interval, else the run */
+	bool one_run;    /* the last of m->runs instead */
 	unsigned int by; /* bits of enum key_name: breakdowns besides the totals; 0 = main keys */
 	size_t top;      /* keys per measure and breakdown, rest folded to "other"; 0 = all */
 	const struct filter *filters;

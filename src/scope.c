@@ -28,19 +28,34 @@ bool scope_has_source(const struct scope *sc, unsigned int source)
 	return false;
 }
 
+static const struct run *one_run(const struct model *m, const struct scope *sc)
+{
+	return sc->one_run && m->nruns ? &m->runs[m->nruns - 1] : NULL;
+}
+
 uint64_t scope_begin_ns(const struct model *m, const struct scope *sc)
 {
+	const struct run *run = one_run(m, sc);
+
+	if (run)
+		return run->from_ns;
 	return sc->interval ? m->from_ns : m->start_ns;
 }
 
 uint64_t scope_length_ns(const struct model *m, const struct scope *sc)
 {
-	return m->to_ns - scope_begin_ns(m, sc);
+	const struct run *run = one_run(m, sc);
+
+	return (run ? run->to_ns : m->to_ns) - scope_begin_ns(m, sc);
 }
 
 uint64_t scope_lost(const struct model *m, const struct scope *sc, unsigned int source,
 		    unsigned int what)
 {
+	const struct run *run = one_run(m, sc);
+
+	if (run)
+		return run->lost[source][what];
 	if (sc->interval)
 		return m->source[source].interval[what];
 	return m->source[source].total[what] - m->source[source].base[what];
@@ -49,6 +64,10 @@ uint64_t scope_lost(const struct model *m, const struct scope *sc, unsigned int 
 uint64_t scope_count(const struct model *m, const struct scope *sc, unsigned int source,
 		     unsigned int what)
 {
+	const struct run *run = one_run(m, sc);
+
+	if (run)
+		return run->count[source][what];
 	if (sc->interval)
 		return m->source[source].cinterval[what];
 	return m->source[source].ctotal[what] - m->source[source].cbase[what];

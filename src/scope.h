@@ -10,6 +10,7 @@
 
 struct scope {
 	bool interval;          /* the last ended interval, else the whole run */
+	bool one_run;           /* the last of m->runs instead */
 	uint64_t measures;      /* bits of enum kd_measure_id */
 	const uint32_t *hidden; /* by measure: bits of flavours not asked for; NULL: none */
 	bool raw_addresses;     /* addresses of functions too */

@@ -362,8 +362,39 @@ static void add_groups(struct hist *into, const struct hist *from, uint64_t grou
 	into->sum += from->sum;
 }
 
-static void end_series(struct series_hists *h)
+/* The counts of the run of the command that is going on; those of the run before make room. */
+static struct hist *open_one_run(const struct model *m, struct series_hists *h)
 {
+	if (!m->running)
+		return NULL;
+	if (h->one_run_of != m->nruns) {
+		hist_init(&h->one_run);
+		h->one_run_of = (uint32_t)m->nruns;
+	}
+	return &h->one_run;
+}
+
+static void add_to_run(const struct model *m, struct series_hists *h)
+{
+	struct hist *run = open_one_run(m, h);
+
+	if (!run)
+		return;
+	add_groups(run, &h->next, h->next_groups);
+	widen(run, h->next.min, h->next.max);
+}
+
+const struct hist *model_run_hist(const struct model *m, const struct series *s)
+{
+	bool any = s->hists && m->nruns && s->hists->one_run_of == m->nruns;
+
+	return any ? &s->hists->one_run : NULL;
+}
+
+static void end_series(const struct model *m, struct series_hists *h)
+{
+	if (h->next_groups)
+		add_to_run(m, h);
 	add_groups(&h->interval, &h->next, h->next_groups);
 	add_groups(&h->run, &h->next, h->next_groups);
 	h->interval_groups = h->next_groups;
@@ -402,7 +433,7 @@ static void end_counts(struct model *m, bool baseline)
 			clear_hist(&s->hists->next, &s->hists->next_groups);
 			continue;
 		}
-		end_series(s->hists);
+		end_series(m, s->hists);
 		s->next_active = m->active;
 		m->active = at;
 	}
@@ -420,8 +451,15 @@ static void end_worst(struct model *m, bool baseline)
 		if (baseline)
 			g->next.n = 0;
 		g->interval = g->next;
-		for (k = 0; k < g->next.n; k++)
+		if (m->running && g->one_run_of != m->nruns) {
+			g->one_run.n = 0;
+			g->one_run_of = (uint32_t)m->nruns;
+		}
+		for (k = 0; k < g->next.n; k++) {
 			add_worst(&g->run, &g->next.w[k]);
+			if (m->running)
+				add_worst(&g->one_run, &g->next.w[k]);
+		}
 		g->next.n = 0;
 	}
 	if (baseline)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* series.h - between model.c and series.c, for nobody else: what the model does with its series. */
+/* series.h - between model.c, series.c and runs.c, for nobody else: the parts of the model. */
 #ifndef KDEFER_SERIES_H
 #define KDEFER_SERIES_H
 
@@ -17,6 +17,12 @@ int series_record_worst(struct model *m, const struct kd_rec_worst *r);
 
 /* Ends the interval of every series and group; as the baseline, forgets what came so far. */
 void series_end_interval(struct model *m, bool baseline);
+
+/* Runs of the measured command: runs.c. */
+int runs_record_run(struct model *m, const struct kd_rec_run *r);
+int runs_record_value(struct model *m, const struct kd_rec_value *r);
+void runs_end_interval(struct model *m);
+void runs_free(struct model *m);
 
 /* Counts what a bound leaves out, and says it once. Returns 0. */
 int model_refuse(struct model *m, const char *what);

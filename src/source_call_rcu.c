@@ -127,7 +127,7 @@ static void set_constants(struct call_rcu *c, const struct source_conf *conf, co
 			  kernel_has_func(conf->kernel, "__call_rcu_common");
 	ro->flavours = c->flavours;
 	ro->nr_flavours = 0;
-	for (uint8_t f = KD_FL_RCU; f < KD_FL_COUNT; f++) {
+	for (uint8_t f = KD_FL_RCU; f < sizeof(ro->flavour_rank); f++) {
 		ro->flavour_rank[f] = (uint8_t)ro->nr_flavours;
 		if (c->flavours >> f & 1)
 			ro->flavour_ranked[ro->nr_flavours++] = f;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* stream.c - checks each record once, so that nobody behind it has to. */
 #include <errno.h>
+#include <math.h>
 #include <stdbool.h>
 #include <string.h>
 
@@ -107,6 +108,22 @@ static bool name_ok(const struct kd_rec *rec)
 	return text_ok(rec) && (a & 0xff) < KD_NAME_COUNT && (a >> 8 & 0xff) < KD_SRC_COUNT;
 }
 
+static bool run_ok(const struct kd_rec *rec)
+{
+	const struct kd_rec_run *r = (const void *)rec;
+
+	return rec->len > sizeof(*r) && r->side < KD_SIDE_COUNT && r->ended <= 1 &&
+	       !((const char *)rec)[rec->len - 1];
+}
+
+static bool value_ok(const struct kd_rec *rec)
+{
+	const struct kd_rec_value *r = (const void *)rec;
+
+	return rec->len > sizeof(*r) && r->better < KD_BETTER_COUNT && isfinite(r->value) &&
+	       !((const char *)rec)[rec->len - 1] && *stream_string(rec, sizeof(*r), 0);
+}
+
 static const struct kind {
 	uint16_t kind;
 	size_t size; /* what this build knows of it; a newer writer may add to it */
@@ -127,6 +144,8 @@ static const struct kind {
 	{ KD_REC_SELF, sizeof(struct kd_rec_self), NULL },
 	{ KD_REC_EVENT, sizeof(struct kd_rec_text), text_ok },
 	{ KD_REC_NAME, sizeof(struct kd_rec_text), name_ok },
+	{ KD_REC_RUN, sizeof(struct kd_rec_run), run_ok },
+	{ KD_REC_VALUE, sizeof(struct kd_rec_value), value_ok },
 };
 
 static const struct kind *kind_of(const struct kd_rec *rec)
@@ -194,9 +213,9 @@ int stream_buffer(struct stream *s, const void *data, size_t size)
 	return 0;
 }
 
-const char *stream_text(const struct kd_rec_text *rec, int i)
+const char *stream_string(const struct kd_rec *rec, size_t offset, int i)
 {
-	const char *at = rec->text, *end = (const char *)rec + rec->rec.len, *nul;
+	const char *at = (const char *)rec + offset, *end = (const char *)rec + rec->len, *nul;
 
 	for (; at < end; at = nul + 1) {
 		nul = memchr(at, '\0', (size_t)(end - at));
@@ -206,6 +225,11 @@ const char *stream_text(const struct kd_rec_text *rec, int i)
 			return at;
 	}
 	return "";
+}
+
+const char *stream_text(const struct kd_rec_text *rec, int i)
+{
+	return stream_string(&rec->rec, offsetof(struct kd_rec_text, text), i);
 }
 
 /* Bytes of text to take so that they fit into room without splitting a UTF-8 character. */
@@ -220,27 +244,36 @@ static size_t cut(const char *text, size_t room)
 	return (text[room - back] & 0xc0) == 0x80 ? room : room - back;
 }
 
-const struct kd_rec *stream_make_text(void *buf, uint16_t kind, uint64_t a, uint64_t b,
-				      const char *const *texts, int n)
+void stream_put_strings(void *buf, size_t offset, const char *const *texts, int n)
 {
-	struct kd_rec_text *rec = buf;
-	size_t used = 0, room = KD_REC_MAX - sizeof(*rec), len;
+	size_t used = 0, room = KD_REC_MAX - offset, len;
+	char *at = (char *)buf + offset;
+	struct kd_rec *rec = buf;
 	int i;
 
-	memset(buf, 0, KD_REC_MAX);
+	memset(at, 0, room);
 	/* Each string leaves room for the NULs of those after it, so that none moves up. */
 	for (i = 0; i < n && used < room; i++) {
 		size_t ends = (size_t)(n - i) < room - used ? (size_t)(n - i) : room - used;
 
 		len = texts[i] ? cut(texts[i], room - used - ends) : 0;
 		if (len)
-			memcpy(rec->text + used, texts[i], len);
+			memcpy(at + used, texts[i], len);
 		used += len + 1;
 	}
 	used = (used + 7) & ~(size_t)7;
+	rec->len = (uint16_t)(offset + (used ? used : 8));
+}
+
+const struct kd_rec *stream_make_text(void *buf, uint16_t kind, uint64_t a, uint64_t b,
+				      const char *const *texts, int n)
+{
+	struct kd_rec_text *rec = buf;
+
+	memset(rec, 0, sizeof(*rec));
 	rec->rec.kind = kind;
-	rec->rec.len = (uint16_t)(sizeof(*rec) + (used ? used : 8));
 	rec->a = a;
 	rec->b = b;
+	stream_put_strings(buf, offsetof(struct kd_rec_text, text), texts, n);
 	return &rec->rec;
 }

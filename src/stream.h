@@ -41,8 +41,14 @@ int stream_check(const void *data, size_t avail);
 /* Strings of a text record: the i-th (0-based), "" past the end. */
 const char *stream_text(const struct kd_rec_text *rec, int i);
 
+/* The same of any record: strings that begin at `offset` and go to its end. */
+const char *stream_string(const struct kd_rec *rec, size_t offset, int i);
+
 /* Builds a text record in buf (KD_REC_MAX bytes, 8-aligned), cutting what does not fit. */
 const struct kd_rec *stream_make_text(void *buf, uint16_t kind, uint64_t a, uint64_t b,
 				      const char *const *texts, int n);
+
+/* Puts strings behind the fixed part of a record in such a buf, and sets its length. */
+void stream_put_strings(void *buf, size_t offset, const char *const *texts, int n);
 
 #endif

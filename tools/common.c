@@ -142,11 +142,26 @@ static void add_name(char *list, size_t size, const char *name)
 
 /* --- sources --- */
 
+/* What the plan knows no way to get yet is not there to be asked for. */
+static bool is_planned(unsigned int measure)
+{
+	size_t i;
+
+	for (i = 0; i < plan_table_len; i++)
+		if (plan_table[i].measure == measure)
+			return true;
+	return false;
+}
+
 static bool has_measures(unsigned int source)
 {
-	const struct scope all = { .measures = UINT64_MAX };
+	const struct measure_info *info;
+	unsigned int i;
 
-	return scope_has_source(&all, source);
+	for (i = 0; (info = measure_info(i)); i++)
+		if (info->source == source && is_planned(i))
+			return true;
+	return false;
 }
 
 /* Flavours of measures by name: short for this flavour of all measures of the sources of RCU. */
@@ -177,7 +192,7 @@ static int unknown_measure(unsigned int source, const char *name)
 	unsigned int i;
 
 	for (i = 0; (info = measure_info(i)); i++)
-		if (info->source == source)
+		if (info->source == source && is_planned(i))
 			add_name(known, sizeof(known), info->name);
 	return log_err(-EINVAL, "--sources: %s has no measure \"%s\"; known: %s",
 		       source_name(source), name, known);
@@ -194,7 +209,8 @@ static bool add_short(uint32_t *flavours, const char *name)
 	if (i == sizeof(shorts) / sizeof(shorts[0]))
 		return false;
 	for (m = 0; (info = measure_info(m)); m++)
-		if (info->source == KD_SRC_CALL_RCU || info->source == KD_SRC_RCU_GP)
+		if (is_planned(m) &&
+		    (info->source == KD_SRC_CALL_RCU || info->source == KD_SRC_RCU_GP))
 			flavours[m] |= BIT(shorts[i].flavour);
 	return true;
 }
@@ -212,12 +228,12 @@ static int add_source(uint32_t *flavours, char *name)
 		*measure++ = '\0';
 	if (source_by_name(name, &source) || !has_measures(source))
 		return unknown_source(name);
-	if (measure && measure_by_name(source, measure, &i))
+	if (measure && (measure_by_name(source, measure, &i) || !is_planned(i)))
 		return unknown_measure(source, measure);
 	if (measure)
 		flavours[i] = UINT32_MAX;
 	for (i = 0; !measure && (info = measure_info(i)); i++)
-		if (info->source == source)
+		if (info->source == source && is_planned(i))
 			flavours[i] = UINT32_MAX;
 	return 0;
 }

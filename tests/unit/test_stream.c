@@ -192,7 +192,7 @@ static void test_strings(void **state)
 
 static void test_unknown_kinds(void **state)
 {
-	static const uint16_t kinds[] = { 0, KD_REC_COUNT + 1, KD_REC_HOST - 1, KD_REC_EVENT + 1,
+	static const uint16_t kinds[] = { 0, KD_REC_OWED + 1, KD_REC_HOST - 1, KD_REC_VALUE + 1,
 					  65535 };
 	union record buf = { 0 };
 	struct seen seen = { 0 };
@@ -367,6 +367,9 @@ static int check_promises(void *ctx, const struct kd_rec *rec)
 {
 	const struct kd_rec_series *series = (const void *)rec;
 	const struct kd_rec_total *total = (const void *)rec;
+	const struct kd_rec_pending *pending = (const void *)rec;
+	const struct kd_rec_run *run = (const void *)rec;
+	const struct kd_rec_value *value = (const void *)rec;
 	uint64_t *n = ctx;
 
 	(*n)++;
@@ -385,15 +388,29 @@ static int check_promises(void *ctx, const struct kd_rec *rec)
 		assert_true(total->what <
 			    (rec->kind == KD_REC_LOST ? (int)KD_LOST_COUNT : (int)KD_CNT_COUNT));
 		return 0;
+	case KD_REC_PENDING:
+		assert_true(pending->source < KD_SRC_COUNT && pending->flavour < KD_FL_COUNT);
+		assert_true(pending->list < KD_LIST_MAX && rec->len >= sizeof(*pending));
+		return 0;
+	case KD_REC_RUN:
+		assert_true(run->side < KD_SIDE_COUNT && rec->len > sizeof(*run));
+		assert_non_null(stream_string(rec, sizeof(*run), 0));
+		return 0;
+	case KD_REC_VALUE:
+		assert_true(value->better < KD_BETTER_COUNT && rec->len > sizeof(*value));
+		assert_true(value->value - value->value == 0 && *stream_string(rec, 24, 0));
+		return 0;
 	case KD_REC_HOST:
 	case KD_REC_PLAN:
 	case KD_REC_EVENT:
+	case KD_REC_NAME:
 		assert_true(rec->len > 24 && ((const char *)rec)[rec->len - 1] == '\0');
 		assert_non_null(stream_text((const void *)rec, 3));
 		return 0;
 	default:
 		assert_true(rec->kind == KD_REC_TICK || rec->kind == KD_REC_STAT ||
-			    rec->kind == KD_REC_WORST || rec->kind == KD_REC_SELF);
+			    rec->kind == KD_REC_WORST || rec->kind == KD_REC_SELF ||
+			    rec->kind == KD_REC_GP || rec->kind == KD_REC_OWED);
 		return 0;
 	}
 }
