@@ -57,6 +57,7 @@ enum kd_measure_id {
 	KD_M_RSTAT_HOLD,
 	KD_M_RSTAT_WORK,
 	KD_M_RSTAT_CGROUPS,
+	KD_M_RSTAT_BLAME,
 	KD_M_COUNT,
 };
 
@@ -110,6 +111,8 @@ enum kd_flusher_class {
 	KD_FC_ZSWAP,
 	KD_FC_REMOVAL,
 	KD_FC_BPF,
+	KD_FC_IO_STAT,
+	KD_FC_SELF, /* kdefer's own */
 	KD_FC_COUNT,
 };
 
@@ -193,7 +196,8 @@ struct kd_rec_series {
 	__u32 flags;  /* KD_SERIES_* */
 	/*
 	 * MAIN of call_rcu: function address. MAIN of memalloc: map id (0: a global allocator), unit size |
-	 * enum kd_stage << 32. MAIN of rstat: cgroup id. CPU: the CPU. FLUSHER: see enum kd_dim.
+	 * enum kd_stage << 32. MAIN of rstat: cgroup id, and hierarchy id (0: v2). CPU: the CPU.
+	 * FLUSHER: see enum kd_dim; tgid 0 stands for several processes of one name.
 	 */
 	__u64 key[2];
 	/*
@@ -226,6 +230,15 @@ struct kd_rec_worst {
 	__u64 value;
 	__u32 cpu; /* of the hand-over */
 	__u32 pad;
+};
+
+/* What a source that knows its tasks adds to it (rec.len says so). */
+struct kd_rec_worst_who {
+	struct kd_rec_worst worst;
+	__u32 pid, tgid;
+	char comm[16];   /* NUL-terminated */
+	__u64 cgroup;    /* id in the v2 hierarchy */
+	char stack[256]; /* names of functions, innermost first, separated by spaces; "" unknown */
 };
 
 /* Running total of one kind of loss (KD_REC_LOST) or count (KD_REC_COUNT) of a source. */
@@ -335,6 +348,7 @@ KD_STATIC_ASSERT(sizeof(struct kd_rec_series) <= KD_REC_KERNEL_MAX);
 KD_STATIC_ASSERT(sizeof(struct kd_rec_hist) == 16 + 8 * KD_HIST_SUB);
 KD_STATIC_ASSERT(sizeof(struct kd_rec_stat) == 32);
 KD_STATIC_ASSERT(sizeof(struct kd_rec_worst) == 32);
+KD_STATIC_ASSERT(sizeof(struct kd_rec_worst_who) == 320);
 KD_STATIC_ASSERT(sizeof(struct kd_rec_total) == 24);
 KD_STATIC_ASSERT(sizeof(struct kd_rec_pending) == 56);
 KD_STATIC_ASSERT(sizeof(struct kd_rec_gp) == 40);

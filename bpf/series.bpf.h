@@ -25,7 +25,9 @@
 #define SERIES_PROBES 16
 #define SERIES_STEP 11
 #define SERIES_ROOM 512 /* KD_HIST_BUCKETS, rounded up so that a mask bounds the index */
-#define SLOTS_MOST 512
+#ifndef SLOTS_MOST
+#define SLOTS_MOST 512 /* a power of two; a source with many kinds of series has more */
+#endif
 #define SLOTS_REST \
 	8 /* the first slots have no key: what finds no room, by whatever the source likes */
 

@@ -172,7 +172,8 @@ static long tick_slot(__u32 i, struct series_walk *w)
 		w->stop = idx + 1;
 		return 1;
 	}
-	if (s->sum && announce(id, idx, sh))
+	/* A value of 0 leaves no sum; the word of a least value is never 0. */
+	if ((s->sum || s->extreme[0].min || s->extreme[1].min) && announce(id, idx, sh))
 		w->full = 1;
 	if (!w->full && series_send(w, id, s, sh))
 		w->full = 1;

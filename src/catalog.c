@@ -215,6 +215,18 @@ static const struct measure_info measures[] = {
 		.ends = "",
 		.group_key = "subsystem",
 	},
+	[KD_M_RSTAT_BLAME] = {
+		.id = KD_M_RSTAT_BLAME,
+		.source = KD_SRC_RSTAT,
+		.name = "blame",
+		.unit = UNIT_NS,
+		.meaning = 1,
+		.main_key = "cgroup",
+		.what = "how long others waited behind one hold of the lock, added up",
+		.begins = "got",
+		.ends = "given up",
+		.group_key = "subsystem",
+	},
 };
 COVERS(measures, KD_M_COUNT);
 
@@ -312,6 +324,7 @@ static const char *const flusher_classes[] = {
 	[KD_FC_CPU_STAT] = "cpu.stat", [KD_FC_PERIODIC] = "periodic",
 	[KD_FC_RECLAIM] = "reclaim",   [KD_FC_ZSWAP] = "zswap",
 	[KD_FC_REMOVAL] = "removal",   [KD_FC_BPF] = "bpf",
+	[KD_FC_IO_STAT] = "io.stat",   [KD_FC_SELF] = "kdefer",
 };
 COVERS(flusher_classes, KD_FC_COUNT);
 

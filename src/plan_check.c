@@ -144,18 +144,19 @@ static int check_function(const struct kernel *k, struct plan_entry *e, const ch
 }
 
 static int check_hook(const struct kernel *k, struct plan_entry *e, enum backend b,
-		      const char *target)
+		      const struct plan_hook *h)
 {
-	if (b == BACKEND_TP_BTF)
-		return kernel_has_tp(k, target)
+	if (b == BACKEND_TP_BTF || h->is_tp)
+		return kernel_has_tp(k, h->target)
 			       ? 0
-			       : refuse(e, NULL, "this kernel has no tracepoint %s", target);
-	return check_function(k, e, target);
+			       : refuse(e, NULL, "this kernel has no tracepoint %s", h->target);
+	return check_function(k, e, h->target);
 }
 
 static int check_hooks(const struct kernel *k, struct plan_entry *e, const struct plan_way *way)
 {
 	char missing[PLAN_TEXT] = "";
+	const char *note = "";
 	bool one_of = false, any = false;
 	size_t used = 0;
 	int err;
@@ -166,9 +167,11 @@ static int check_hooks(const struct kernel *k, struct plan_entry *e, const struc
 
 		if (h->case_type && !kernel_has_field(k, h->case_type, h->case_field))
 			continue;
-		err = check_hook(k, e, way->backend, h->target);
+		err = check_hook(k, e, way->backend, h);
 		one_of |= h->need == HOOK_ONE_OF;
 		any |= h->need == HOOK_ONE_OF && !err;
+		if (!err && h->note)
+			note = h->note;
 		if (!err)
 			e->hooks |= 1u << i;
 		else if (h->need == HOOK_REQUIRED)
@@ -181,7 +184,8 @@ static int check_hooks(const struct kernel *k, struct plan_entry *e, const struc
 	}
 	if (one_of && !any)
 		return -ENODEV; /* the reason is that of the last one tried */
-	snprintf(e->reason, sizeof(e->reason), "%s", missing);
+	snprintf(e->reason, sizeof(e->reason), "%.120s%s%.120s", note,
+		 *note && *missing ? "; " : "", missing);
 	e->fix[0] = '\0';
 	return 0;
 }
