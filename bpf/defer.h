@@ -74,7 +74,8 @@ enum kd_flavour {
 	KD_FL_TASKS_TRACE,
 	KD_FL_KFREE,
 	KD_FL_EXPEDITED,
-	KD_FL_SUB_ALL, /* one flush does all subsystems */
+	KD_FL_RCU_END,                 /* those of RCU are below */
+	KD_FL_SUB_ALL = KD_FL_RCU_END, /* one flush does all subsystems */
 	KD_FL_SUB_BASE,
 	KD_FL_SUB_MEMORY,
 	KD_FL_SUB_IO,

@@ -18,6 +18,7 @@
  */
 #include "tick.bpf.h"
 #include "worst.bpf.h"
+#include "flavour.bpf.h"
 #include "rcu_gp.h"
 
 const volatile __u32 wait_flavours, gp_flavours; /* bits of enum kd_flavour that are asked for */
@@ -63,7 +64,6 @@ __u64 lost[KD_LOST_COUNT];
 
 struct rg_bin bins[RG_LISTS];
 
-extern const void rcu_tasks_trace_srcu_struct __ksym __weak;
 /* Where functions return to first that a kretprobe or the function graph tracer follows. */
 extern const void arch_rethook_trampoline __ksym __weak;
 extern const void return_to_handler __ksym __weak;
@@ -148,8 +148,8 @@ static __noinline int finish(struct rg_open *o, __u64 end)
 	if (!s)
 		return 0;
 	series_add(s, epoch, took);
-	add_worst(o->what == RG_GRACE_PERIOD ? o->flavour : KD_FL_COUNT + o->flavour, slot, o->cpu,
-		  took);
+	add_worst(o->what == RG_GRACE_PERIOD ? o->flavour : KD_FL_RCU_END + o->flavour, slot,
+		  o->cpu, took);
 	return 0;
 }
 
@@ -287,13 +287,6 @@ static __always_inline __u64 first_argument(__u64 *ctx)
 	return arg;
 }
 
-static __always_inline __u8 srcu_flavour(__u64 ssp)
-{
-	__u64 trace = (__u64)&rcu_tasks_trace_srcu_struct;
-
-	return trace && ssp == trace ? KD_FL_TASKS_TRACE : KD_FL_SRCU;
-}
-
 #define WAIT_SRCU(program, function, what)                                       \
 	SEC("fentry/" #function)                                                 \
 	int program##_in(__u64 *ctx)                                             \
@@ -339,69 +332,43 @@ int rg_gp_out(__u64 *ctx)
 	return gp_end(KD_FL_RCU);
 }
 
+#define GRACE_PERIOD(program, first, last, flavour) \
+	SEC("fentry/" #first)                       \
+	int program##_in(__u64 *ctx)                \
+	{                                           \
+		return gp_begin(flavour);           \
+	}                                           \
+	SEC("fexit/" #last)                         \
+	int program##_out(__u64 *ctx)               \
+	{                                           \
+		return gp_end(flavour);             \
+	}
+
 /* The next may start, in another task, while this one still wakes its waiters. */
-SEC("fentry/sync_rcu_exp_select_cpus")
-int rg_exp_in(__u64 *ctx)
+GRACE_PERIOD(rg_exp, sync_rcu_exp_select_cpus, rcu_exp_wait_wake, KD_FL_EXPEDITED)
+
+static __noinline __u8 flavour_here(__u64 *ctx)
 {
-	return gp_begin(KD_FL_EXPEDITED);
+	return tasks_flavour((struct rcu_tasks *)first_argument(ctx));
 }
 
-SEC("fexit/rcu_exp_wait_wake")
-int rg_exp_out(__u64 *ctx)
-{
-	return gp_end(KD_FL_EXPEDITED);
-}
-
-/* Tasks and Tasks Trace (to 6.19) share the function; "RCU Tasks" and "RCU Tasks Trace". */
-static __noinline __u8 tasks_flavour(__u64 *ctx)
-{
-	struct rcu_tasks *rtp = (void *)first_argument(ctx);
-	char name[16] = {};
-
-	bpf_probe_read_kernel_str(name, sizeof(name), BPF_CORE_READ(rtp, name));
-	return !name[9] ? KD_FL_TASKS : name[10] == 'T' ? KD_FL_TASKS_TRACE : KD_FL_TASKS_RUDE;
-}
-
-SEC("fentry/rcu_tasks_wait_gp")
-int rg_tasks_gp_in(__u64 *ctx)
-{
-	return gp_begin(tasks_flavour(ctx));
-}
-
-SEC("fexit/rcu_tasks_wait_gp")
-int rg_tasks_gp_out(__u64 *ctx)
-{
-	return gp_end(tasks_flavour(ctx));
-}
-
-SEC("fentry/rcu_tasks_rude_wait_gp")
-int rg_rude_gp_in(__u64 *ctx)
-{
-	return gp_begin(KD_FL_TASKS_RUDE);
-}
-
-SEC("fexit/rcu_tasks_rude_wait_gp")
-int rg_rude_gp_out(__u64 *ctx)
-{
-	return gp_end(KD_FL_TASKS_RUDE);
-}
+/* Tasks and Tasks Trace (to 6.19) share the function. */
+GRACE_PERIOD(rg_tasks_gp, rcu_tasks_wait_gp, rcu_tasks_wait_gp, flavour_here(ctx))
+GRACE_PERIOD(rg_rude_gp, rcu_tasks_rude_wait_gp, rcu_tasks_rude_wait_gp, KD_FL_TASKS_RUDE)
 
 /* --- grace periods of SRCU --- */
 
-/* Since 6.4 a part of srcu_struct of its own. */
-static __always_inline __u64 srcu_gp_seq(__u64 ssp)
-{
-	if (bpf_core_type_exists(struct srcu_usage))
-		return BPF_CORE_READ((struct srcu_struct *)ssp, srcu_sup, srcu_gp_seq);
-	return BPF_CORE_READ((struct srcu_struct___v6_1 *)ssp, srcu_gp_seq);
-}
+/* Since 6.4 in a part of srcu_struct of its own. */
+#define SRCU_WORD(word)                                                                  \
+	static __always_inline __u64 word(__u64 ssp)                                     \
+	{                                                                                \
+		if (bpf_core_type_exists(struct srcu_usage))                             \
+			return BPF_CORE_READ((struct srcu_struct *)ssp, srcu_sup, word); \
+		return BPF_CORE_READ((struct srcu_struct___v6_1 *)ssp, word);            \
+	}
 
-static __always_inline __u64 srcu_last_gp_end(__u64 ssp)
-{
-	if (bpf_core_type_exists(struct srcu_usage))
-		return BPF_CORE_READ((struct srcu_struct *)ssp, srcu_sup, srcu_last_gp_end);
-	return BPF_CORE_READ((struct srcu_struct___v6_1 *)ssp, srcu_last_gp_end);
-}
+SRCU_WORD(srcu_gp_seq)
+SRCU_WORD(srcu_last_gp_end)
 
 static __always_inline __u64 srcu_of_work(__u64 work)
 {

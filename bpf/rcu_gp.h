@@ -11,7 +11,8 @@
  * preempted: each takes one that is free.
  */
 #define RG_BINS 4
-#define RG_LISTS (2 * KD_FL_COUNT * RG_BINS)
+#define RG_LISTS (2 * KD_FL_RCU_END * RG_BINS)
+KD_STATIC_ASSERT((RG_LISTS & (RG_LISTS - 1)) == 0);
 
 struct rg_bin {
 	__u64 busy;

@@ -14,6 +14,7 @@
 #define KDEFER_SERIES_BPF_H
 
 #include "hist.bpf.h"
+#include "sizes.h"
 
 #define TAG_SHIFT 52
 #define VALUE_MASK ((1ULL << TAG_SHIFT) - 1) /* 52 days of nanoseconds */
@@ -43,6 +44,8 @@ struct series_slot {
 	} extreme[2];      /* by parity of the interval */
 	__u64 bucket[SERIES_ROOM];
 };
+
+KD_STATIC_ASSERT(sizeof(struct series_slot) == SERIES_SLOT_BYTES);
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);

@@ -21,6 +21,8 @@ struct series_shadow {
 	__u64 bucket[SERIES_ROOM];
 };
 
+KD_STATIC_ASSERT(sizeof(struct series_shadow) == SERIES_SHADOW_BYTES);
+
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, 1);

@@ -23,6 +23,8 @@ struct worst_list {
 	struct worst w[WORST];
 };
 
+KD_STATIC_ASSERT(sizeof(struct worst_list) == WORST_BYTES);
+
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, 2);

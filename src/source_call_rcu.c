@@ -10,18 +10,15 @@
 
 #include "../bpf/defer.h"
 #include "../bpf/call_rcu.h"
+#include "../bpf/sizes.h"
 #include "call_rcu.skel.h"
 #include "bpf_util.h"
 #include "cpus.h"
 #include "log.h"
 #include "source.h"
 
-/* bpf/series.bpf.h: 5 words and 512 buckets a slot, 4 words and 512 buckets a shadow. */
-#define SERIES_BYTES ((5 + 512 + 4 + 512) * sizeof(uint64_t))
-/* bpf/worst.bpf.h: a list of one CPU for one interval. */
-#define WORST_BYTES (2 * sizeof(uint64_t) + 10 * 3 * sizeof(uint64_t))
-/* A preallocated hash element: header, key and value of 8 bytes each, its share of the buckets. */
-#define HASH_ELEM_BYTES 96
+#define SPILL_BYTES HASH_ELEM_BYTES(sizeof(uint64_t), sizeof(struct cr_away))
+#define BY_ADDRESS_BYTES HASH_ELEM_BYTES(sizeof(uint64_t), sizeof(uint32_t))
 
 struct call_rcu {
 	struct call_rcu_bpf *skel;
@@ -50,9 +47,9 @@ static uint64_t cpu_bytes(const struct sizes *s)
 static uint64_t bytes_for(const struct sizes *s, int cpus)
 {
 	uint64_t per_cpu =
-		cpu_bytes(s) + 2 * WORST_BYTES + 3 * HASH_ELEM_BYTES + s->cpu_slots * SERIES_BYTES;
+		cpu_bytes(s) + 2 * WORST_BYTES + 3 * BY_ADDRESS_BYTES + s->cpu_slots * SERIES_BYTES;
 
-	return (uint64_t)cpus * per_cpu + s->slots * SERIES_BYTES + s->spill * HASH_ELEM_BYTES +
+	return (uint64_t)cpus * per_cpu + s->slots * SERIES_BYTES + s->spill * SPILL_BYTES +
 	       65536; /* small maps, rounding */
 }
 
@@ -63,7 +60,7 @@ static int choose_sizes(struct sizes *s, uint64_t max, int cpus, uint32_t cpu_sl
 	s->cpu_slots = cpu_slots;
 	while (bytes_for(s, cpus) > max) {
 		uint64_t fifo = (uint64_t)cpus * s->depth * sizeof(struct cr_entry);
-		uint64_t spill = s->spill * HASH_ELEM_BYTES, slots = s->slots * SERIES_BYTES;
+		uint64_t spill = s->spill * SPILL_BYTES, slots = s->slots * SERIES_BYTES;
 
 		if (s->depth > least.depth && fifo >= spill && fifo >= slots)
 			s->depth /= 2;
@@ -127,7 +124,7 @@ static void set_constants(struct call_rcu *c, const struct source_conf *conf, co
 			  kernel_has_func(conf->kernel, "__call_rcu_common");
 	ro->flavours = c->flavours;
 	ro->nr_flavours = 0;
-	for (uint8_t f = KD_FL_RCU; f < sizeof(ro->flavour_rank); f++) {
+	for (uint8_t f = KD_FL_RCU; f < KD_FL_RCU_END; f++) {
 		ro->flavour_rank[f] = (uint8_t)ro->nr_flavours;
 		if (c->flavours >> f & 1)
 			ro->flavour_ranked[ro->nr_flavours++] = f;

@@ -10,15 +10,13 @@
 
 #include "../bpf/defer.h"
 #include "../bpf/rcu_gp.h"
+#include "../bpf/sizes.h"
 #include "rcu_gp.skel.h"
 #include "bpf_util.h"
 #include "log.h"
 #include "source.h"
 
-/* bpf/series.bpf.h: 5 words and 512 buckets a slot, 4 words and 512 buckets a shadow. */
-#define SERIES_BYTES ((5 + 512 + 4 + 512) * sizeof(uint64_t))
-/* A preallocated hash element: header, key and value, its share of the buckets. */
-#define HASH_ELEM_BYTES 112
+#define OPEN_BYTES HASH_ELEM_BYTES(sizeof(uint64_t), sizeof(struct rg_open))
 #define PROGS_MAX 64
 
 struct rcu_gp {
@@ -41,8 +39,8 @@ static const struct sizes least = { .slots = 16, .table = 64 };
 /* The kernel keeps a spare element of each table for each CPU. */
 static uint64_t bytes_for(const struct sizes *s, int cpus)
 {
-	return (s->slots + KD_FL_COUNT) * SERIES_BYTES +
-	       2 * (s->table + (uint64_t)cpus) * HASH_ELEM_BYTES +
+	return (s->slots + KD_FL_RCU_END) * SERIES_BYTES +
+	       2 * (s->table + (uint64_t)cpus) * OPEN_BYTES +
 	       65536; /* small maps, the worst samples, rounding */
 }
 
@@ -69,8 +67,8 @@ static void size_maps(struct rcu_gp *g, const struct sizes *s)
 {
 	bpf_map__set_max_entries(g->skel->maps.open, s->table);
 	bpf_map__set_max_entries(g->skel->maps.domains, s->table);
-	bpf_map__set_max_entries(g->skel->maps.slots, s->slots + KD_FL_COUNT);
-	bpf_map__set_max_entries(g->skel->maps.shadows, s->slots + KD_FL_COUNT);
+	bpf_map__set_max_entries(g->skel->maps.slots, s->slots + KD_FL_RCU_END);
+	bpf_map__set_max_entries(g->skel->maps.shadows, s->slots + KD_FL_RCU_END);
 	bpf_map__set_max_entries(g->skel->maps.worst, 2 * RG_LISTS);
 }
 
@@ -92,7 +90,7 @@ static void set_constants(struct rcu_gp *g, const struct source_conf *conf, cons
 
 	ro->nr_slots = s->slots;
 	ro->slot_shift = 64 - (uint32_t)__builtin_ctz(s->slots);
-	ro->more_slots = KD_FL_COUNT; /* durations, by flavour */
+	ro->more_slots = KD_FL_RCU_END; /* durations, by flavour */
 	ro->wait_flavours = flavours_of(g->plan, KD_M_RCU_GP_WAIT);
 	ro->gp_flavours = flavours_of(g->plan, KD_M_RCU_GP_DURATION);
 	ro->sample = conf->sample;

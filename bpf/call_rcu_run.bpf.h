@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * call_rcu_run.bpf.h - what user space runs: recording on and off for each CPU, and the tick. A part
+ * of call_rcu.bpf.c.
+ */
+#ifndef KDEFER_CALL_RCU_RUN_BPF_H
+#define KDEFER_CALL_RCU_RUN_BPF_H
+
+/* --- recording on and off --- */
+
+/* 1: this CPU's list is emptied by a kthread. */
+static __always_inline int start(__u32 cpu)
+{
+	struct cr_cpu *st = cpu_state(cpu);
+	const struct rcu_data *rdp = bpf_per_cpu_ptr(&rcu_data, cpu);
+	__u64 list, barrier_head;
+
+	if (!st || !rdp)
+		return -1;
+	list = (__u64)&rdp->cblist;
+	barrier_head = (__u64)&rdp->barrier_head;
+	bpf_map_update_elem(&lists, &list, &cpu, BPF_ANY);
+	bpf_map_update_elem(&barriers, &barrier_head, &cpu, BPF_ANY);
+	if (bpf_core_field_exists(rdp->nocb_bypass)) {
+		st->bypass = (__u64)&rdp->nocb_bypass;
+		st->offloadable = !!BPF_CORE_READ(rdp, nocb_cb_kthread);
+	}
+	st->pre = list_len(list);
+	st->start_invoked = BPF_CORE_READ(rdp, n_cbs_invoked);
+	*(volatile __u64 *)&st->list = list;
+	return !!st->offloadable;
+}
+
+static __always_inline int stop(__u32 cpu)
+{
+	const struct rcu_data *rdp = bpf_per_cpu_ptr(&rcu_data, cpu);
+	struct cr_cpu *st = cpu_state(cpu);
+
+	if (!st || !rdp)
+		return -1;
+	if (st->list)
+		st->invoked = BPF_CORE_READ(rdp, n_cbs_invoked) - st->start_invoked;
+	*(volatile __u64 *)&st->list = 0;
+	st->rclp = 0;
+	return 0;
+}
+
+static long count_tasks(__u32 cpu, __u64 *waiting)
+{
+	const struct rcu_tasks_percpu *p = 0;
+
+	if (&rcu_tasks__percpu)
+		p = bpf_per_cpu_ptr(&rcu_tasks__percpu, cpu);
+	if (p)
+		*waiting += list_len((__u64)&p->cblist);
+	p = 0;
+	if (&rcu_tasks_trace__percpu)
+		p = bpf_per_cpu_ptr(&rcu_tasks_trace__percpu, cpu);
+	if (p)
+		*waiting += list_len((__u64)&p->cblist);
+	return 0;
+}
+
+SEC("raw_tp")
+int kd_control(struct kd_run_args *args)
+{
+	__u64 waiting = 0;
+
+	__u32 cpu = args->arg[1];
+
+	switch (args->arg[0]) {
+	case CR_START:
+		return start(cpu);
+	case CR_STOP:
+		return stop(cpu);
+	case CR_TASKS_WAITING:
+		bpf_loop(nr_cpus, count_tasks, &waiting, 0);
+		return waiting;
+	}
+	return -1;
+}
+
+/* --- the tick --- */
+
+static __always_inline void series_describe(struct kd_rec_series *r, __u32 idx, __u64 key)
+{
+	__u64 address = key | KEY_LAZY | (__u64)KEY_FLAVOUR_MASK << KEY_FLAVOUR_SHIFT;
+
+	r->source = KD_SRC_CALL_RCU;
+	r->measure = KD_M_CALL_RCU_LATENCY;
+	r->flavour = slot_flavour(idx);
+	if (idx >= nr_slots) {
+		r->dim = KD_DIM_CPU;
+		r->flavour = flavour_ranked[(idx - nr_slots) % nr_flavours & 7];
+		r->key[0] = (idx - nr_slots) / nr_flavours;
+	} else if (idx < SLOTS_REST) {
+		r->flags = KD_SERIES_OTHER;
+	} else {
+		r->key[0] = address;
+		r->flags = !lazy_exists || r->flavour != KD_FL_RCU ? 0
+			   : key & KEY_LAZY                        ? KD_SERIES_EAGER
+								   : KD_SERIES_LAZY;
+		/* The kernel's own name for it: works whatever kptr_restrict says, modules too. */
+		bpf_snprintf(r->name, sizeof(r->name), "%ps", &address, sizeof(address));
+	}
+}
+
+/* Sums over the CPUs; in a map since it is too large for the stack beside the rest. */
+struct sums {
+	__u64 lost[KD_LOST_COUNT];
+	__u64 begun, open, matched, sampled;
+	__u64 invoked; /* by the kernel's own count */
+	__u64 pre;
+	__u64 ring_full; /* ticks that were cut short by the ring */
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct sums);
+} sums SEC(".maps");
+
+static long sum_cpu(__u32 cpu, struct sums **ctx)
+{
+	const struct rcu_data *rdp = bpf_per_cpu_ptr(&rcu_data, cpu);
+	struct cr_cpu *st = cpu_state(cpu);
+	struct sums *t = *ctx;
+	__u64 front;
+	int i;
+
+	if (!st || !t || !rdp)
+		return 1;
+	/* The kernel's count first: a batch that ends between the two must not look lost. */
+	t->invoked +=
+		st->list ? BPF_CORE_READ(rdp, n_cbs_invoked) - st->start_invoked : st->invoked;
+	barrier();
+	for (i = 0; i < KD_LOST_COUNT; i++)
+		t->lost[i] += st->lost[i];
+	front = *(volatile __u64 *)&st->front;
+	t->begun += st->tail + st->spilled;
+	t->open += st->tail - front;
+	t->matched += front - st->dropped - st->moved;
+	t->lost[KD_LOST_UNMATCHED_BEGIN] += st->dropped;
+	t->sampled += st->sampled_done;
+	t->pre += st->pre;
+	floor_refresh(&st->floor, epoch);
+	return 0;
+}
+
+/*
+ * What ran and was not measured, from the kernel's count: it grows at the end of a batch, ours within
+ * one, so this is a lower bound until the batch ends. What waited before we began comes first.
+ */
+static __always_inline void judge_unmeasured(struct sums *t)
+{
+	__u64 ours = t->matched + spill_done + nr_barriers + t->sampled;
+	__u64 rest = (__s64)(t->invoked - ours) > 0 ? t->invoked - ours : 0;
+
+	if (flavours >> KD_FL_RCU & 1) {
+		t->lost[KD_LOST_PRE_START] = rest < t->pre ? rest : t->pre;
+		t->lost[KD_LOST_UNMATCHED_END] = rest - t->lost[KD_LOST_PRE_START];
+	}
+	/* Of the other flavours no count is kept: what no table knew and RCU did not run is theirs. */
+	if (flavours & ~(1U << KD_FL_RCU) && strangers > rest)
+		t->lost[KD_LOST_UNKNOWN_END] = strangers - rest;
+}
+
+static __always_inline int tick_totals(void)
+{
+	__u32 zero = 0, i;
+	struct sums *t = bpf_map_lookup_elem(&sums, &zero);
+	__u64 ring_full;
+	int full = 0;
+
+	if (!t)
+		return 0;
+	ring_full = t->ring_full;
+	__builtin_memset(t, 0, sizeof(*t));
+	t->ring_full = ring_full;
+	t->open = nr_spilled;
+	bpf_loop(nr_cpus, sum_cpu, &t, 0);
+	judge_unmeasured(t);
+	t->lost[KD_LOST_RING_FULL] = ring_full;
+	t->lost[KD_LOST_EXTREME] = extremes_lost;
+	for (i = 0; i < KD_LOST_COUNT; i++)
+		if (t->lost[i])
+			full |= send_total(KD_SRC_CALL_RCU, KD_REC_LOST, i, t->lost[i]);
+	full |= send_total(KD_SRC_CALL_RCU, KD_REC_COUNT, KD_CNT_BEGUN, t->begun);
+	full |= send_total(KD_SRC_CALL_RCU, KD_REC_COUNT, KD_CNT_DONE,
+			   t->matched + spill_done + others_done);
+	full |= send_total(KD_SRC_CALL_RCU, KD_REC_COUNT, KD_CNT_OPEN, t->open);
+	if (nr_barriers)
+		full |= send_total(KD_SRC_CALL_RCU, KD_REC_COUNT, KD_CNT_BARRIER, nr_barriers);
+	return full;
+}
+
+#define CURSOR_WORST (1u << 24)
+#define CURSOR_TOTALS (1u << 25)
+
+/*
+ * Writes what changed since the last tick; returns 0 when all is written, else where to go on, once
+ * the ring was drained. The epoch grows first, so that what comes from now on is the next interval's.
+ */
+SEC("raw_tp")
+int kd_tick(struct kd_run_args *args)
+{
+	__u32 cursor = args->arg[0], zero = 0;
+	struct sums *t = bpf_map_lookup_elem(&sums, &zero);
+	struct series_walk w = {
+		.interval = args->arg[1],
+		.id_base = KD_SRC_CALL_RCU << 24,
+		.deadline = bpf_ktime_get_ns() + TICK_NS,
+	};
+
+	if (epoch == w.interval)
+		epoch = w.interval + 1;
+	if (cursor < CURSOR_WORST) {
+		if (tick_series(&w, cursor)) {
+			if (t && w.full)
+				t->ring_full++;
+			return w.stop;
+		}
+		cursor = CURSOR_WORST;
+	}
+	if (cursor < CURSOR_TOTALS) {
+		w.first = cursor - CURSOR_WORST;
+		bpf_loop(nr_cpus - w.first, tick_worst, &w, 0);
+		if (w.full) {
+			if (t)
+				t->ring_full++;
+			return CURSOR_WORST + w.stop;
+		}
+	}
+	return tick_totals() ? CURSOR_TOTALS : 0;
+}
+
+#endif

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* sizes.h - bytes of kernel memory of what every source has; the kernel side holds them to it. */
+#ifndef KDEFER_SIZES_H
+#define KDEFER_SIZES_H
+
+#define SERIES_SLOT_BYTES (5 * 8 + 512 * 8)
+#define SERIES_SHADOW_BYTES (4 * 8 + 512 * 8)
+#define SERIES_BYTES (SERIES_SLOT_BYTES + SERIES_SHADOW_BYTES) /* of each series */
+#define WORST_BYTES (2 * 8 + 10 * 3 * 8) /* of a list of worst samples of one interval */
+
+/* An element of a preallocated hash: its header, key and value, its share of the buckets. */
+#define HASH_ELEM_BYTES(key, value) (72 + ((key) + 7) / 8 * 8 + ((value) + 7) / 8 * 8)
+
+#endif
