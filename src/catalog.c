@@ -274,6 +274,9 @@ static const struct {
 			      "extremes given up after too many tries against other CPUs" },
 	[KD_LOST_UNKNOWN_END] = { "unknown_end",
 				  "ends of SRCU and Tasks callbacks handed over before recording began, or not seen" },
+	[KD_LOST_LISTS] = { "lists", "pending lists that there was no room to follow" },
+	[KD_LOST_LOOK] = { "look",
+			   "looks at pending lists that were cut short: some stand as before" },
 };
 COVERS(lost, KD_LOST_COUNT);
 

@@ -22,6 +22,7 @@ struct lists_conf {
 
 struct lists {
 	unsigned int source; /* enum kd_source_id */
+	uint32_t also;       /* bits of further sources whose rows it serves; 0: none */
 
 	/*
 	 * Opens and loads. Rows that cannot be had are refused in the plan with their reason. 0, -ENODEV
@@ -29,9 +30,13 @@ struct lists {
 	 */
 	int (*load)(void **state, const struct lists_conf *conf);
 	/*
-	 * A part of a snapshot: runs programs that write KD_REC_PENDING, _GP, _OWED into the ring, each
-	 * under 1 ms. `cursor` is 0 first, then what was returned. 0: all written; > 0: drain the ring and
-	 * come again; negative errno: failed.
+	 * A part of a snapshot: runs programs that write KD_REC_PENDING, _GP, _OWED (and, if it has any,
+	 * KD_REC_COUNT and _LOST) into the ring, each under 1 ms. `cursor` is 0 first, then what was
+	 * returned. 0: all written; > 0: drain the ring and come again; negative errno: failed (logged).
+	 *
+	 * A snapshot is whole: a list that is not in it is taken for empty, so empty lists need no record.
+	 * Each list (source, flavour, list, CPU, key, unit size) at most once. One that may be empty but
+	 * was not seen exactly has length 0 without KD_PENDING_EXACT.
 	 */
 	int64_t (*look)(void *state, uint32_t cursor);
 	/* After a look: KD_REC_NAME for what it saw and has not named yet. 0 or what the sink said. */
@@ -40,6 +45,11 @@ struct lists {
 	uint64_t (*kernel_bytes)(void *state); /* of its maps, the ring not counted */
 };
 
-extern const struct lists *const lists_sources[]; /* NULL-terminated */
+#define LISTS_MAX 8
+extern const struct lists *const lists_sources[]; /* NULL-terminated, at most LISTS_MAX */
+
+/* Switches off the ..._PENDING rows of a source that are not off yet. */
+void lists_refuse(struct plan *plan, unsigned int source, const char *reason_fmt, ...)
+	__attribute__((format(printf, 3, 4)));
 
 #endif

@@ -181,7 +181,7 @@ void plan_hooks(const struct plan_entry *e, char *buf, size_t size)
 
 	buf[0] = '\0';
 	for (int i = 0; e->way && e->way->hooks[i].program && used < size; i++)
-		if ((e->hooks >> i & 1) && !is_named(e, i))
+		if ((e->hooks >> i & 1) && *e->way->hooks[i].target && !is_named(e, i))
 			used += (size_t)snprintf(buf + used, size - used, "%s%s", used ? " " : "",
 						 e->way->hooks[i].target);
 }
@@ -223,7 +223,7 @@ bool plan_wants(const char *name, size_t len)
 	for (size_t i = 0; i < plan_table_len; i++)
 		for (const struct plan_way *w = plan_table[i].ways; w->hooks; w++) {
 			for (const struct plan_hook *h = w->hooks; h->program; h++)
-				if (matches(h->target, name, len))
+				if (*h->target && matches(h->target, name, len))
 					return true;
 			for (const char *const *s = w->symbols; s && *s; s++)
 				if (matches(*s, name, len))
@@ -249,12 +249,29 @@ static bool may_load(const struct kernel *k)
 	return kernel_has_cap(k, KERNEL_CAP_BPF) && kernel_has_cap(k, KERNEL_CAP_PERFMON);
 }
 
-int plan_probe(struct kernel *k, bool thorough, uint64_t limit_ns, int (*stopped)(void))
+int plan_probe_state(struct kernel *k)
 {
 	int err = kernel_probe(k, plan_wants);
 
 	if (!err && may_load(k))
 		kernel_try_read(k);
+	return err;
+}
+
+bool plan_only_state(const struct plan_request *want)
+{
+	const struct measure_info *m;
+
+	for (unsigned int i = 0; (m = measure_info(i)); i++)
+		if (!m->pending && want->measures >> i & 1 && want->sources >> m->source & 1)
+			return false;
+	return true;
+}
+
+int plan_probe(struct kernel *k, bool thorough, uint64_t limit_ns, int (*stopped)(void))
+{
+	int err = plan_probe_state(k);
+
 	if (!err && k->read_kernel == YES)
 		kernel_see_tasks(k, limit_ns, stopped);
 	if (err || k->tasks_gp_overdue)

@@ -40,7 +40,7 @@ enum hook_need {
 
 struct plan_hook {
 	const char *program; /* name of the BPF program */
-	const char *target;  /* function or tracepoint; for state: symbol or "" */
+	const char *target;  /* function or tracepoint; for state: what is read, or "" */
 	enum hook_need need;
 	const char *without; /* OPTIONAL: what is then missing, for the reason text */
 	/* A field that shows whether this kernel has the case that the hook serves; NULL: it always has. */
@@ -100,6 +100,10 @@ struct plan_request {
  * NULL): then nothing that would wait for it in the kernel is touched.
  */
 int plan_probe(struct kernel *k, bool thorough, uint64_t limit_ns, int (*stopped)(void));
+/* The part of it that reading state needs: nothing waits, and function tracing is not asked. */
+int plan_probe_state(struct kernel *k);
+/* Whether a request is for pending lists alone, which hook nothing. */
+bool plan_only_state(const struct plan_request *want);
 
 /* Resolves the whole table. Rows that were not asked for are left out. 0 or -ENOMEM. */
 int plan_resolve(struct plan *p, const struct kernel *k, const struct plan_request *want);

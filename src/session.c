@@ -20,6 +20,7 @@
 #include "clock.h"
 #include "host.h"
 #include "kernel.h"
+#include "listers.h"
 #include "log.h"
 #include "rights.h"
 #include "session.h"
@@ -36,6 +37,9 @@
 #define DETACH_WAIT_NS 10000000000ULL
 /* A tick that the ring cuts short goes on after draining; more rounds than this and it is left incomplete. */
 #define TICK_ROUNDS 4096
+/* One look at all pending lists, and the last one when a signal came: what there is has to be shown then. */
+#define LOOK_MOST_NS 5000000000ULL
+#define LAST_LOOK_MOST_NS 200000000ULL
 
 struct session {
 	struct session_conf conf;
@@ -52,6 +56,8 @@ struct session {
 	int link[HOOKS_MAX];
 	uint64_t missed[HOOKS_MAX]; /* at the start */
 	size_t nhooks;
+	struct listers listers;
+	bool looking;      /* what the ring holds are whole snapshots */
 	uint32_t interval; /* the one being filled */
 	uint64_t skipped;  /* ticks left incomplete */
 	bool recording;
@@ -72,7 +78,8 @@ void session_conf_init(struct session_conf *c)
 static int on_record(void *ctx, void *data, size_t size)
 {
 	struct session *s = ctx;
-	int err = stream_record(s->out, data, size);
+	int err = s->looking ? listers_take(&s->listers, data, size)
+			     : stream_record(s->out, data, size);
 
 	if (err && !s->sink_err)
 		s->sink_err = err;
@@ -101,11 +108,16 @@ static int open_ring(struct session *s)
 	return 0;
 }
 
+/* Some row of it that hooks; its lists are read by somebody else. */
 static bool source_wanted(const struct session *s, unsigned int id)
 {
-	for (size_t i = 0; i < s->plan.n; i++)
-		if (s->plan.entry[i].measure->source == id && s->plan.entry[i].state != PLAN_OFF)
+	for (size_t i = 0; i < s->plan.n; i++) {
+		const struct plan_entry *e = &s->plan.entry[i];
+
+		if (e->measure->source == id && e->state != PLAN_OFF &&
+		    !measure_info(e->measure->measure)->pending)
 			return true;
+	}
 	return false;
 }
 
@@ -157,6 +169,18 @@ static void take_hooks(struct session *s, size_t i)
 	s->nhooks += n;
 }
 
+static int load_lists(struct session *s)
+{
+	const struct lists_conf conf = {
+		.kernel = &s->kernel,
+		.plan = &s->plan,
+		.ring_fd = s->ring_fd,
+		.no_ipi = s->conf.no_ipi,
+	};
+
+	return listers_load(&s->listers, &conf);
+}
+
 /* A source that cannot be loaded has said so in its plan rows; the others go on. */
 static int load_sources(struct session *s)
 {
@@ -169,8 +193,11 @@ static int load_sources(struct session *s)
 	};
 	/* Estimates are of what tables hold; a little is kept back for how the kernel rounds them. */
 	uint64_t left = s->conf.max_memory - ring_bytes(s) - s->conf.max_memory / 32;
-	int err;
+	int err = load_lists(s);
 
+	left -= smaller(left, listers_bytes(&s->listers, KD_SRC_COUNT));
+	if (err)
+		return err;
 	for (size_t i = 0; sources[i]; i++) {
 		if (!source_wanted(s, sources[i]->id) || !fits(s, sources[i]))
 			continue;
@@ -283,9 +310,16 @@ static int nothing_left(struct session *s)
 	return log_err(-ENODEV, "nothing that was asked for can be measured here");
 }
 
+static int probe(struct session *s)
+{
+	if (plan_only_state(&s->conf.want))
+		return plan_probe_state(&s->kernel);
+	return plan_probe(&s->kernel, false, s->conf.attach_timeout_ns, s->conf.stopped);
+}
+
 static int open_all(struct session *s)
 {
-	int err = plan_probe(&s->kernel, false, s->conf.attach_timeout_ns, s->conf.stopped);
+	int err = probe(s);
 
 	if (!err)
 		err = host_emit(&s->kernel, s->out);
@@ -302,7 +336,7 @@ static int open_all(struct session *s)
 		err = attach(s);
 	if (err)
 		return err;
-	if (plan_any_on(&s->plan))
+	if (s->nhooks)
 		settle(s);
 	err = plan_emit(&s->plan, s->out);
 	if (!err && !plan_any_on(&s->plan))
@@ -310,14 +344,15 @@ static int open_all(struct session *s)
 	return err;
 }
 
-static void session_init(struct session *s, const struct session_conf *conf, struct stream *out)
+static void session_init(struct session *s, const struct session_conf *conf, struct stream *stream)
 {
 	s->conf = *conf;
-	s->out = out;
+	s->out = stream;
 	s->ring_fd = s->statm_fd = -1;
 	for (size_t i = 0; i < HOOKS_MAX; i++)
 		s->link[i] = -1;
 	s->self.sample = conf->sample;
+	listers_init(&s->listers, stream);
 	bpf_util_quiet();
 }
 
@@ -345,6 +380,25 @@ static int drain(struct session *s)
 	int n = ring_buffer__consume(s->ring);
 
 	return s->sink_err ? s->sink_err : n < 0 ? n : 0;
+}
+
+static int drain_lists(void *session)
+{
+	return drain(session);
+}
+
+/* What waits at this moment. 1: left incomplete, which is counted. */
+static int look_at_lists(struct session *s)
+{
+	bool last = !s->recording && s->conf.stopped && s->conf.stopped();
+	int err;
+
+	if (!listers_any(&s->listers))
+		return 0;
+	s->looking = true;
+	err = listers_look(&s->listers, last ? LAST_LOOK_MOST_NS : LOOK_MOST_NS, drain_lists, s);
+	s->looking = false;
+	return err;
 }
 
 /* One source's part of the tick. 1: left incomplete. */
@@ -432,6 +486,7 @@ static int emit_tick(struct session *s, uint32_t tick, bool complete)
 static void measure_memory(struct session *s)
 {
 	s->self.kernel_bytes = bpf_util_fd_bytes(s->ring_fd);
+	s->self.kernel_bytes += listers_bytes(&s->listers, KD_SRC_COUNT);
 	for (size_t i = 0; sources[i]; i++)
 		if (s->state[i])
 			s->self.kernel_bytes += sources[i]->kernel_bytes(s->state[i]);
@@ -442,7 +497,11 @@ int session_start(struct session *s)
 	int err;
 
 	measure_memory(s);
+	/* Names of what waits: with all the rights there are, while they last. */
+	err = look_at_lists(s);
 	rights_drop(s->conf.writes_files);
+	if (err < 0)
+		return err;
 	for (size_t i = 0; i < s->nhooks; i++)
 		s->missed[i] = bpf_util_missed(s->hook[i].prog_fd);
 	err = host_emit_clock(s->out);
@@ -468,6 +527,9 @@ int session_tick(struct session *s)
 		err = tick_source(s, i);
 		complete &= !err;
 	}
+	if (err >= 0)
+		err = look_at_lists(
+			s); /* what it could not see stands as it was: the tick is one */
 	if (err > 0)
 		err = 0;
 	s->interval++;
@@ -495,6 +557,7 @@ static void free_session(struct session *s)
 	for (size_t i = 0; sources[i]; i++)
 		if (s->state[i])
 			sources[i]->unload(s->state[i]);
+	listers_unload(&s->listers);
 	ring_buffer__free(s->ring);
 	if (s->ring_fd >= 0)
 		close(s->ring_fd);
@@ -574,6 +637,8 @@ static void note_memory(struct session *s, uint64_t bytes[KD_SRC_COUNT])
 	for (size_t i = 0; sources[i]; i++)
 		if (s->state[i])
 			bytes[sources[i]->id] = sources[i]->kernel_bytes(s->state[i]);
+	for (unsigned int src = 0; src < KD_SRC_COUNT; src++)
+		bytes[src] += listers_bytes(&s->listers, src);
 }
 
 int session_try(const struct session_conf *conf, struct kernel *k, struct plan *p,

@@ -72,7 +72,7 @@ void source_choose_programs(struct bpf_object *obj, const struct plan *plan, uns
 /* The hooks of all rows that are not off, each program once. */
 size_t source_collect_hooks(struct bpf_object *obj, const struct plan *plan, unsigned int source,
 			    struct source_hook *hooks, size_t max);
-/* Switches off all rows of a source that are not off yet. */
+/* Switches off all rows of a source that are not off yet; those of its lists are not its own. */
 void source_refuse(struct plan *plan, unsigned int source, const char *reason_fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 

@@ -222,7 +222,7 @@ static int load_sized(struct call_rcu *c, struct source_conf *conf)
 	int err;
 
 	for (size_t i = 0; i < conf->plan->n; i++)
-		if (conf->plan->entry[i].measure->source == KD_SRC_CALL_RCU &&
+		if (conf->plan->entry[i].measure->measure == KD_M_CALL_RCU_LATENCY &&
 		    conf->plan->entry[i].state != PLAN_OFF)
 			c->flavours |= 1u << conf->plan->entry[i].measure->flavour;
 	err = choose_sizes(&s, conf->max_memory, c->cpus,

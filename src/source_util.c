@@ -6,6 +6,7 @@
 
 #include <bpf/libbpf.h>
 
+#include "catalog.h"
 #include "source.h"
 
 /* Fills in the target of a program that some way of the table hooks; NULL: none does. */
@@ -63,6 +64,7 @@ void source_refuse(struct plan *plan, unsigned int source, const char *fmt, ...)
 	vsnprintf(reason, sizeof(reason), fmt, ap);
 	va_end(ap);
 	for (size_t i = 0; i < plan->n; i++)
-		if (plan->entry[i].measure->source == source && plan->entry[i].state != PLAN_OFF)
+		if (plan->entry[i].measure->source == source && plan->entry[i].state != PLAN_OFF &&
+		    !measure_info(plan->entry[i].measure->measure)->pending)
 			plan_refuse(&plan->entry[i], NULL, "%s", reason);
 }

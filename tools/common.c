@@ -405,6 +405,25 @@ int common_check(const struct common *c, const char *command)
 	return check_keys(c, command);
 }
 
+int common_choose(struct common *c, const char *command, bool pending)
+{
+	const struct measure_info *info;
+	unsigned int i;
+
+	for (i = 0; (info = measure_info(i)); i++)
+		if (info->pending != pending)
+			c->want.measures &= ~(1ULL << i);
+	if (c->want.measures)
+		return 0;
+	if (pending)
+		return log_err(-EINVAL,
+			       "%s: --sources: none of these is a list (hist measures them)",
+			       command);
+	return log_err(-EINVAL,
+		       "%s: --sources: these are lists, which kdefer lists shows, and no times",
+		       command);
+}
+
 struct query common_query(const struct common *c, bool interval, size_t top)
 {
 	struct query q = {

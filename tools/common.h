@@ -63,6 +63,12 @@ int parse_sample(void *sample, const char *text);
 /* What the options say together: combinations that cannot be. 0 or -EINVAL, logged. */
 int common_check(const struct common *c, const char *command);
 
+/*
+ * Leaves of what was asked for the pending lists, or all but these. 0, or -EINVAL (logged) when the
+ * user asked for nothing else.
+ */
+int common_choose(struct common *c, const char *command, bool pending);
+
 /* What to ask of model and session. `top` is for when neither --top nor --full was given. */
 struct query common_query(const struct common *c, bool interval, size_t top);
 struct scope common_scope(const struct common *c, bool interval);

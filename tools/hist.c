@@ -370,11 +370,12 @@ static int live(struct hist_command *h, char **command)
 
 /* --- the command --- */
 
-static int check(const struct hist_command *h, const struct opts_rest *rest)
+static int check(struct hist_command *h, const struct opts_rest *rest)
 {
 	const char *live_only = NULL;
 
-	if (common_check(&h->common, hist_opts.name))
+	if (common_check(&h->common, hist_opts.name) ||
+	    common_choose(&h->common, hist_opts.name, false))
 		return -EINVAL;
 	if (!h->common.input)
 		return 0;
