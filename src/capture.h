@@ -56,5 +56,12 @@ struct capture_end {
  * logged, except what the sink returned.
  */
 int capture_read(const char *path, struct stream *s, struct capture_end *end);
+/*
+ * The same of a file that is still being written: waits for more until its writer has closed it, or is
+ * gone without. `stopped` is asked meanwhile: true ends it with -EINTR, which is not logged. Where FILE
+ * is not there but FILE.part is, that is read.
+ */
+int capture_follow(const char *path, struct stream *s, struct capture_end *end,
+		   int (*stopped)(void));
 
 #endif

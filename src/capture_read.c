@@ -3,24 +3,55 @@
 #include <endian.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "capture.h"
 #include "capture_file.h"
+#include "clock.h"
 #include "log.h"
+
+#define FOLLOW_NAP_NS 50000000ULL /* between looks at a file that is being written */
 
 struct reader {
 	const char *path;
 	int fd;
+	int (*stopped)(void); /* NULL: what is there is all */
+	bool gone;            /* nobody writes it any more */
 	struct stream *s;
 	struct capture_end *end;
 	unsigned char *stored, *raw; /* CAPTURE_BLOCK_MAX each */
 };
 
-/* What was read: less than size at the end of the file. Or a negative errno, logged. */
+/* A writer holds a lock on its file, to the end. */
+static bool has_writer(const struct reader *r)
+{
+	struct flock all = { .l_type = F_RDLCK, .l_whence = SEEK_SET };
+
+	return !fcntl(r->fd, F_OFD_GETLK, &all) && all.l_type != F_UNLCK;
+}
+
+/* At the end of the file: 1 where more may be there by now, 0 where this is all, or -EINTR. */
+static int wait_for_more(struct reader *r)
+{
+	const struct timespec nap = clock_timespec(FOLLOW_NAP_NS);
+
+	if (!r->stopped || r->gone)
+		return 0;
+	if (r->stopped())
+		return -EINTR;
+	r->gone = !has_writer(r); /* what it wrote before it went is still to be read */
+	if (!r->gone)
+		nanosleep(&nap, NULL);
+	return 1;
+}
+
+/* What was read: less than size at the end of the file. Or a negative errno, logged but for -EINTR. */
 static ssize_t take(struct reader *r, void *buf, size_t size)
 {
 	size_t got = 0;
@@ -33,8 +64,13 @@ static ssize_t take(struct reader *r, void *buf, size_t size)
 		if (n < 0)
 			return log_err(-errno, "%s: cannot read: %s", r->path, strerror(errno));
 		if (!n)
+			n = wait_for_more(r);
+		else
+			got += (size_t)n;
+		if (n < 0)
+			return n;
+		if (!n)
 			break;
-		got += (size_t)n;
 	}
 	return (ssize_t)got;
 }
@@ -116,6 +152,7 @@ static int read_closing(struct reader *r, const struct block_header *h)
 
 	if (h->stored || h->crc)
 		return stop(r, "a block is damaged");
+	r->stopped = NULL;
 	n = take(r, &more, 1);
 	if (n > 0)
 		log_warn("%s: more data follows the end of this capture and is left out", r->path);
@@ -174,12 +211,37 @@ static int read_block(struct reader *r)
 	return err ? err : 1;
 }
 
+/* A recording that still runs, or did not end, is under another name: that must not be a riddle. */
+static int open_file(struct reader *r)
+{
+	char part[PATH_MAX];
+	int err;
+
+	r->fd = open(r->path, O_RDONLY | O_CLOEXEC);
+	if (r->fd >= 0)
+		return 0;
+	err = -errno;
+	snprintf(part, sizeof(part), "%s.part", r->path);
+	if (err != -ENOENT || access(part, F_OK))
+		return log_err(err, "%s: cannot open: %s", r->path, strerror(-err));
+	if (r->stopped)
+		r->fd = open(part, O_RDONLY | O_CLOEXEC);
+	if (r->fd >= 0)
+		return 0;
+	return log_err(err,
+		       "%s: is not there, but %s is: still being recorded, or cut off; it can be "
+		       "read as it is",
+		       r->path, part);
+}
+
 static int open_capture(struct reader *r)
 {
 	struct stat st;
+	int err = open_file(r);
 
-	r->fd = open(r->path, O_RDONLY | O_CLOEXEC);
-	if (r->fd < 0 || fstat(r->fd, &st))
+	if (err)
+		return err;
+	if (fstat(r->fd, &st))
 		return log_err(-errno, "%s: cannot open: %s", r->path, strerror(errno));
 	if (S_ISDIR(st.st_mode))
 		return log_err(-EISDIR, "%s: is a directory, not a capture", r->path);
@@ -188,9 +250,10 @@ static int open_capture(struct reader *r)
 	return r->stored && r->raw ? 0 : log_err(-ENOMEM, "%s: out of memory", r->path);
 }
 
-int capture_read(const char *path, struct stream *s, struct capture_end *end)
+int capture_follow(const char *path, struct stream *s, struct capture_end *end,
+		   int (*stopped)(void))
 {
-	struct reader r = { .path = path, .s = s, .end = end };
+	struct reader r = { .path = path, .fd = -1, .s = s, .end = end, .stopped = stopped };
 	int err;
 
 	memset(end, 0, sizeof(*end));
@@ -204,4 +267,9 @@ int capture_read(const char *path, struct stream *s, struct capture_end *end)
 	if (r.fd >= 0)
 		close(r.fd);
 	return err;
+}
+
+int capture_read(const char *path, struct stream *s, struct capture_end *end)
+{
+	return capture_follow(path, s, end, NULL);
 }

@@ -203,7 +203,7 @@ static void put_open(FILE *out, const struct view_hist *v, const struct metric *
 	char n[FMT_LEN];
 
 	for (i = 0; (other = measure_info(i)); i++)
-		of_source += other->source == x->source;
+		of_source += other->source == x->source && !other->pending;
 	fmt_count(n, sizeof(n), open);
 	if (of_source > 1)
 		field(out, v, "waiting:", "%s begun, not yet done, in all of %s", n,

@@ -69,6 +69,10 @@ const struct opt output_options[] = {
 	  .value = "FILE",
 	  .help = "show a capture instead of the running kernel",
 	  FIELD(input) },
+	{ .name = "follow",
+	  .type = OPT_FLAG,
+	  .help = "go on reading a capture that is still being written",
+	  FIELD(follow) },
 	{ 0 },
 };
 
@@ -402,6 +406,8 @@ int common_check(const struct common *c, const char *command)
 		return log_err(-EINVAL, "%s: --json and --ndjson exclude each other", command);
 	if (c->top && c->full)
 		return log_err(-EINVAL, "%s: --top and --full exclude each other", command);
+	if (c->follow && !c->input)
+		return log_err(-EINVAL, "%s: --follow needs --input FILE", command);
 	return check_keys(c, command);
 }
 

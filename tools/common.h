@@ -41,6 +41,7 @@ struct common {
 	unsigned int by; /* bits of enum key_name; 0: the main keys */
 	struct filter_list filters;
 	const char *input; /* a capture instead of the running kernel */
+	bool follow;       /* which is still being written */
 	struct plan_request want;
 	uint64_t attach_timeout_ns, max_memory, sample;
 };
@@ -50,7 +51,7 @@ void common_init(struct common *c);
 /* Tables for struct opts_command. */
 extern const struct opt source_options[];  /* -s */
 extern const struct opt show_options[];    /* --by, --filter, --top, --full, --raw-addresses */
-extern const struct opt output_options[];  /* --json, --ndjson, --input */
+extern const struct opt output_options[];  /* --json, --ndjson, --input, --follow */
 extern const struct opt measure_options[]; /* --backends, --attach-timeout and so on */
 
 /* Values of options; 0, or -EINVAL after a line on standard error. */

@@ -12,6 +12,7 @@
 #include "format.h"
 #include "log.h"
 #include "output.h"
+#include "replay.h"
 #include "view_hist.h"
 #include "watch.h"
 
@@ -73,7 +74,7 @@ static const struct opts_command hist_opts = {
 	.summary = "Show how long deferred work waited: histograms, quantiles, keys.",
 	.usage = "[-s SOURCES] [-d TIME] [-i TIME] [--by KEY] [--filter KEY=GLOB] "
 		 "[--top N | --full] [--json | --ndjson] [-o FILE] "
-		 "[--input FILE | -- COMMAND ...]",
+		 "[--input FILE [--follow] | -- COMMAND ...]",
 	.tables = tables,
 	.takes_command = true,
 };
@@ -199,24 +200,7 @@ static int finish(struct hist_command *h, const char *error)
 
 static int replay_record(void *ctx, const struct kd_rec *rec)
 {
-	struct hist_command *h = ctx;
-
-	return watch_signalled() ? -EINTR : take(h, rec);
-}
-
-/* Of what the capture did not hold, or this program did not take. */
-static void say_what_is_missing(const struct hist_command *h, const struct stream *s)
-{
-	const char *file = h->common.input;
-
-	if (watch_signalled())
-		log_warn("%s: stopped by a signal: the rest of it was not read", file);
-	if (s->bad)
-		log_warn("%s: %llu malformed records are left out", file,
-			 (unsigned long long)s->bad);
-	if (s->unknown)
-		log_warn("%s: %llu records of a newer kdefer are left out", file,
-			 (unsigned long long)s->unknown);
+	return take(ctx, rec);
 }
 
 static void say_that_cpu_is_missing(const struct hist_command *h)
@@ -232,20 +216,15 @@ static void say_that_cpu_is_missing(const struct hist_command *h)
 	log_warn("%s: holds nothing by cpu: it was not recorded with --by cpu", h->common.input);
 }
 
-static int replay(struct hist_command *h)
+static int show_capture(struct hist_command *h)
 {
 	const struct scope sc = common_scope(&h->common, false);
-	struct capture_end end;
-	struct stream s;
-	int err;
+	int err = replay(&h->common, replay_record, h);
 
-	stream_init(&s, replay_record, h);
-	err = capture_read(h->common.input, &s, &end);
 	if (h->out.err)
 		return end_code(h->out.err);
-	if (err && err != -EINTR)
+	if (err)
 		return common_fail(&h->out, hist_opts.name, wants_document(h), EXIT_FAILED);
-	say_what_is_missing(h, &s);
 	if (scope_measured(&h->model, &sc)) {
 		if (!h->model.ticks)
 			log_warn("%s: holds no whole interval", h->common.input);
@@ -412,7 +391,7 @@ static int hist_run(int argc, char **argv)
 	model_init(&h.model);
 	h.model.on_interval = on_interval;
 	h.model.ctx = &h;
-	code = h.common.input ? replay(&h) : live(&h, rest.command);
+	code = h.common.input ? show_capture(&h) : live(&h, rest.command);
 	model_free(&h.model);
 	return code;
 }

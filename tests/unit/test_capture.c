@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 #include <zlib.h>
 
@@ -686,20 +688,131 @@ static void test_random_damage(void **state)
 	free_small(&x);
 }
 
+/* A writer in a process of its own: two blocks with a pause between, then an end or none. */
+static pid_t start_writer(bool closes, struct kept *in)
+{
+	const struct timespec nap = { .tv_nsec = 150000000 };
+	struct capture_writer *w = create(false);
+	struct kept rest = { 0 };
+	uint64_t seed = 9;
+	pid_t pid;
+
+	write_noise(w, in, &seed, 3);
+	assert_int_equal(capture_flush(w), 0);
+	pid = fork();
+	if (pid) { /* the lock is the child's alone from here on */
+		capture_abandon(w);
+		return pid;
+	}
+	nanosleep(&nap, NULL);
+	write_noise(w, &rest, &seed, 3);
+	if (capture_flush(w))
+		_exit(1);
+	nanosleep(&nap, NULL);
+	if (closes)
+		_exit(capture_close(w) ? 1 : 0);
+	_exit(0);
+}
+
+static int is_stopped;
+
+static int stopped(void)
+{
+	return is_stopped;
+}
+
+static int follow(struct kept *k, struct capture_end *end)
+{
+	struct stream s;
+
+	free(k->bytes);
+	memset(k, 0, sizeof(*k));
+	stream_init(&s, keep, k);
+	forget_log();
+	return capture_follow(file, &s, end, stopped);
+}
+
+/* Reads what comes while it comes, under the name it will have, and knows when it is over. */
+static void check_follow(bool closes)
+{
+	struct kept in = { 0 }, out = { 0 };
+	struct capture_end end;
+	int status;
+	pid_t pid = start_writer(closes, &in);
+	size_t first = in.size;
+
+	is_stopped = 0;
+	assert_int_equal(read_into(file, &out, &end), -ENOENT);
+	assert_logged("still being recorded");
+	assert_int_equal(follow(&out, &end), 0);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
+	assert_int_equal(end.closed, closes);
+	assert_int_equal(end.blocks, 2);
+	assert_true(out.size > first);
+	assert_memory_equal(out.bytes, in.bytes, first);
+	if (!closes)
+		assert_logged("its end is missing");
+	free(in.bytes);
+	free(out.bytes);
+}
+
+static void test_follow(void **state)
+{
+	(void)state;
+	check_follow(true);
+}
+
+static void test_follow_a_writer_that_dies(void **state)
+{
+	(void)state;
+	check_follow(false);
+}
+
+static void test_follow_until_stopped(void **state)
+{
+	struct kept in = { 0 }, out = { 0 };
+	struct capture_writer *w = create(false);
+	struct capture_end end;
+	uint64_t seed = 9;
+
+	(void)state;
+	write_noise(w, &in, &seed, 1);
+	assert_int_equal(capture_flush(w), 0);
+	is_stopped = 1;
+	assert_int_equal(follow(&out, &end), -EINTR);
+	assert_string_equal(logged, "");
+	assert_same(&in, &out);
+	assert_int_equal(capture_close(w), 0);
+	free(in.bytes);
+	free(out.bytes);
+}
+
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_round_trip),         TEST(test_empty_capture),
-		TEST(test_flush_survives),     TEST(test_refused_record),
-		TEST(test_existing_file),      TEST(test_file_appears_meanwhile),
-		TEST(test_two_writers),        TEST(test_bad_places),
-		TEST(test_full_disk),          TEST(test_not_captures),
-		TEST(test_every_truncation),   TEST(test_every_bit_flip),
-		TEST(test_forged_blocks),      TEST(test_plain_header),
-		TEST(test_more_after_the_end), TEST(test_sink_error),
+		TEST(test_round_trip),
+		TEST(test_empty_capture),
+		TEST(test_flush_survives),
+		TEST(test_refused_record),
+		TEST(test_existing_file),
+		TEST(test_file_appears_meanwhile),
+		TEST(test_two_writers),
+		TEST(test_bad_places),
+		TEST(test_full_disk),
+		TEST(test_not_captures),
+		TEST(test_every_truncation),
+		TEST(test_every_bit_flip),
+		TEST(test_forged_blocks),
+		TEST(test_plain_header),
+		TEST(test_more_after_the_end),
+		TEST(test_sink_error),
 		TEST(test_random_damage),
+		TEST(test_follow),
+		TEST(test_follow_a_writer_that_dies),
+		TEST(test_follow_until_stopped),
 	};
 
 	return cmocka_run_group_tests_name("capture", tests, NULL, NULL);
