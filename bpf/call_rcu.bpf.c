@@ -84,11 +84,6 @@ __u64 spill_done;  /* matched there */
 __u64 nr_barriers; /* callbacks of rcu_barrier() seen */
 __u64 strangers;   /* ends of heads that nobody knows */
 
-/* rcu_data is static per-CPU data: in BTF, and in kallsyms where that lists data. */
-extern const struct rcu_data rcu_data __ksym;
-extern const struct rcu_tasks_percpu rcu_tasks__percpu __ksym __weak;
-extern const struct rcu_tasks_percpu rcu_tasks_trace__percpu __ksym __weak; /* up to 6.19 */
-
 static __always_inline struct cr_cpu *cpu_state(__u32 cpu)
 {
 	return bpf_map_lookup_elem(&cpus, &cpu);

@@ -12,7 +12,7 @@
 static __always_inline int start(__u32 cpu)
 {
 	struct cr_cpu *st = cpu_state(cpu);
-	const struct rcu_data *rdp = bpf_per_cpu_ptr(&rcu_data, cpu);
+	struct rcu_data *rdp = percpu_rcu_data(cpu);
 	__u64 list, barrier_head;
 
 	if (!st || !rdp)
@@ -33,7 +33,7 @@ static __always_inline int start(__u32 cpu)
 
 static __always_inline int stop(__u32 cpu)
 {
-	const struct rcu_data *rdp = bpf_per_cpu_ptr(&rcu_data, cpu);
+	struct rcu_data *rdp = percpu_rcu_data(cpu);
 	struct cr_cpu *st = cpu_state(cpu);
 
 	if (!st || !rdp)
@@ -47,15 +47,11 @@ static __always_inline int stop(__u32 cpu)
 
 static long count_tasks(__u32 cpu, __u64 *waiting)
 {
-	const struct rcu_tasks_percpu *p = 0;
+	struct rcu_tasks_percpu *p = (void *)percpu_address(PERCPU_TASKS, cpu);
 
-	if (&rcu_tasks__percpu)
-		p = bpf_per_cpu_ptr(&rcu_tasks__percpu, cpu);
 	if (p)
 		*waiting += list_len((__u64)&p->cblist);
-	p = 0;
-	if (&rcu_tasks_trace__percpu)
-		p = bpf_per_cpu_ptr(&rcu_tasks_trace__percpu, cpu);
+	p = (void *)percpu_address(PERCPU_TASKS_TRACE, cpu);
 	if (p)
 		*waiting += list_len((__u64)&p->cblist);
 	return 0;
@@ -123,7 +119,7 @@ struct {
 
 static long sum_cpu(__u32 cpu, struct sums **ctx)
 {
-	const struct rcu_data *rdp = bpf_per_cpu_ptr(&rcu_data, cpu);
+	struct rcu_data *rdp = percpu_rcu_data(cpu);
 	struct cr_cpu *st = cpu_state(cpu);
 	struct sums *t = *ctx;
 	__u64 front;

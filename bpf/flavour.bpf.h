@@ -3,17 +3,23 @@
 #ifndef KDEFER_FLAVOUR_BPF_H
 #define KDEFER_FLAVOUR_BPF_H
 
-#include "ring.bpf.h"
+#include "percpu.bpf.h"
 
-/* Since 7.0; 0 elsewhere, and where kallsyms shows no addresses. */
-extern const void rcu_tasks_trace_srcu_struct __ksym __weak;
+__u64 trace_domain; /* once it is known */
+
+static __noinline int is_trace_domain(__u64 ssp)
+{
+	if (!trace_domain)
+		trace_domain = percpu_trace_domain(bpf_get_smp_processor_id());
+	return ssp == trace_domain;
+}
 
 /* Tasks Trace is built on SRCU since 7.0: on a domain of its own. */
 static __always_inline __u8 srcu_flavour(__u64 ssp)
 {
-	__u64 trace = (__u64)&rcu_tasks_trace_srcu_struct;
-
-	return trace && ssp == trace ? KD_FL_TASKS_TRACE : KD_FL_SRCU;
+	if (percpu.at[PERCPU_TASKS_TRACE_SRCU] != PERCPU_ABSENT && is_trace_domain(ssp))
+		return KD_FL_TASKS_TRACE;
+	return KD_FL_SRCU;
 }
 
 /* "RCU Tasks", "RCU Tasks Rude" or "RCU Tasks Trace": what differs comes after the first word. */

@@ -54,29 +54,64 @@ bool kernel_has_tp(const struct kernel *k, const char *name)
 }
 
 /* Members of anonymous structures count as members of the one around them. */
-static bool has_member(const struct btf *btf, __u32 id, const char *field, int depth)
+static const struct btf_member *find_member(const struct btf *btf, __u32 id, const char *field,
+					    int depth)
 {
 	const struct btf_type *t = btf__type_by_id(btf, id);
-	const struct btf_member *m;
+	const struct btf_member *m, *found = NULL;
 
 	if (!t || depth > 8 || !btf_is_composite(t))
-		return false;
+		return NULL;
 	m = btf_members(t);
-	for (int i = 0; i < btf_vlen(t); i++) {
+	for (int i = 0; i < btf_vlen(t) && !found; i++) {
 		const char *name = btf__name_by_offset(btf, m[i].name_off);
 
-		if (name && *name ? !strcmp(name, field)
-				  : has_member(btf, m[i].type, field, depth + 1))
-			return true;
+		if (!name || !*name)
+			found = find_member(btf, m[i].type, field, depth + 1);
+		else if (!strcmp(name, field))
+			found = &m[i];
 	}
-	return false;
+	return found;
+}
+
+static const struct btf_member *field_of(const struct kernel *k, const char *type,
+					 const char *field)
+{
+	int id = k->btf ? btf__find_by_name_kind(k->btf, type, BTF_KIND_STRUCT) : -1;
+
+	return id > 0 ? find_member(k->btf, (__u32)id, field, 0) : NULL;
 }
 
 bool kernel_has_field(const struct kernel *k, const char *type, const char *field)
 {
-	int id = k->btf ? btf__find_by_name_kind(k->btf, type, BTF_KIND_STRUCT) : -1;
+	return field_of(k, type, field);
+}
 
-	return id > 0 && has_member(k->btf, id, field, 0);
+const struct btf_type *kernel_field_type(const struct kernel *k, const char *type,
+					 const char *field)
+{
+	const struct btf_member *m = field_of(k, type, field);
+	const struct btf_type *t = m ? btf__type_by_id(k->btf, m->type) : NULL;
+
+	while (t && (btf_is_mod(t) || btf_is_typedef(t)))
+		t = btf__type_by_id(k->btf, t->type);
+	return t;
+}
+
+int kernel_percpu_at(const struct kernel *k, const char *variable)
+{
+	int id = k->btf ? btf__find_by_name_kind(k->btf, ".data..percpu", BTF_KIND_DATASEC) : -1;
+	const struct btf_type *t = id > 0 ? btf__type_by_id(k->btf, (__u32)id) : NULL;
+
+	for (int i = 0; t && i < btf_vlen(t); i++) {
+		const struct btf_var_secinfo *v = &btf_var_secinfos(t)[i];
+		const struct btf_type *var = btf__type_by_id(k->btf, v->type);
+		const char *name = var ? btf__name_by_offset(k->btf, var->name_off) : NULL;
+
+		if (name && !strcmp(name, variable))
+			return (int)v->offset;
+	}
+	return -ENOENT;
 }
 
 static enum tri has_name(const struct name_set *set, const char *name)

@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 struct btf;
+struct btf_type;
 
 enum tri { NO, YES, UNKNOWN };
 
@@ -73,6 +74,11 @@ bool kernel_has_cap(const struct kernel *k,
 bool kernel_has_func(const struct kernel *k, const char *name); /* BTF FUNC */
 bool kernel_has_tp(const struct kernel *k, const char *name);   /* BTF typedef btf_trace_NAME */
 bool kernel_has_field(const struct kernel *k, const char *type, const char *field);
+/* The type of a field, typedefs and qualifiers taken off; NULL: no such field. */
+const struct btf_type *kernel_field_type(const struct kernel *k, const char *type,
+					 const char *field);
+/* Offset of a static per-CPU variable in the section of all of them, or a negative errno. */
+int kernel_percpu_at(const struct kernel *k, const char *variable);
 enum tri kernel_has_text(const struct kernel *k, const char *name);
 enum tri kernel_has_data(const struct kernel *k, const char *name);
 enum tri kernel_traceable(const struct kernel *k, const char *name);

@@ -42,32 +42,17 @@ static int field_at(const struct btf *btf, const char *type, const char *field)
 	return -ENOENT;
 }
 
-/* Offset of a static per-CPU variable in the section of all of them, or a negative errno. */
-static int percpu_at(const struct btf *btf, const char *variable)
-{
-	int id = btf__find_by_name_kind(btf, ".data..percpu", BTF_KIND_DATASEC);
-	const struct btf_type *t = id > 0 ? btf__type_by_id(btf, (__u32)id) : NULL;
-
-	for (int i = 0; t && i < btf_vlen(t); i++) {
-		const struct btf_var_secinfo *v = &btf_var_secinfos(t)[i];
-		const struct btf_type *var = btf__type_by_id(btf, v->type);
-		const char *name = var ? btf__name_by_offset(btf, var->name_off) : NULL;
-
-		if (name && !strcmp(name, variable))
-			return (int)v->offset;
-	}
-	return -ENOENT;
-}
-
 /* Where things are on this kernel; all offsets in bytes. */
 struct way {
 	int se, cfs_rq, rq, to_percpu, rtpp; /* from the running task to struct rcu_tasks */
 	int name, seq, start;                /* in it */
 };
 
-static int find_way(const struct btf *btf, struct way *w)
+static int find_way(const struct kernel *k, struct way *w)
 {
-	int tasks = percpu_at(btf, "rcu_tasks__percpu"), runqueues = percpu_at(btf, "runqueues");
+	int tasks = kernel_percpu_at(k, "rcu_tasks__percpu"),
+	    runqueues = kernel_percpu_at(k, "runqueues");
+	const struct btf *btf = k->btf;
 
 	*w = (struct way){
 		.se = field_at(btf, "task_struct", "se"),
@@ -162,7 +147,7 @@ static int load_program(const struct kernel *k)
 {
 	struct code c = { .n = 0 };
 	struct way w;
-	int err = k->btf ? find_way(k->btf, &w) : -ENOENT;
+	int err = k->btf ? find_way(k, &w) : -ENOENT;
 
 	if (err)
 		return err;

@@ -218,16 +218,25 @@ static bool matches(const char *want, const char *name, size_t len)
 	return n <= len && !strncmp(want, name, n) && (n == len || name[n] == '.');
 }
 
+static bool wants_any(const char *const *list, const char *name, size_t len)
+{
+	for (; list && *list; list++)
+		if (matches(*list, name, len))
+			return true;
+	return false;
+}
+
 bool plan_wants(const char *name, size_t len)
 {
+	if (wants_any(plan_global_symbols, name, len))
+		return true;
 	for (size_t i = 0; i < plan_table_len; i++)
 		for (const struct plan_way *w = plan_table[i].ways; w->hooks; w++) {
 			for (const struct plan_hook *h = w->hooks; h->program; h++)
 				if (*h->target && matches(h->target, name, len))
 					return true;
-			for (const char *const *s = w->symbols; s && *s; s++)
-				if (matches(*s, name, len))
-					return true;
+			if (wants_any(w->symbols, name, len))
+				return true;
 		}
 	return false;
 }

@@ -57,8 +57,11 @@ struct plan_way {
 	enum backend backend;
 	const struct plan_hook *hooks;   /* ends with program == NULL */
 	const struct plan_field *fields; /* ends with type == NULL; may be NULL */
-	const char *const *
-		symbols; /* per-CPU or data symbols needed from kallsyms; NULL-ended; may be NULL */
+	/*
+	 * Data symbols needed from kallsyms, and static per-CPU variables as "percpu:NAME", which are
+	 * found without (percpu.h); NULL-ended; may be NULL.
+	 */
+	const char *const *symbols;
 };
 
 struct plan_measure {

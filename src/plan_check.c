@@ -192,17 +192,49 @@ static int check_hooks(const struct kernel *k, struct plan_entry *e, const struc
 	return 0;
 }
 
+/* What facts are told by, and what leads to per-CPU data where the running task does not. */
+const char *const plan_global_symbols[] = { "rcu_data", "runqueues", "__per_cpu_offset", NULL };
+
+#define PERCPU "percpu:"
+
+/* Per-CPU data is found by the running task, or by the kernel's table of offsets: bpf/percpu.bpf.h. */
+static int check_percpu(const struct kernel *k, struct plan_entry *e, const char *variable)
+{
+	if (kernel_percpu_at(k, "runqueues") < 0)
+		return refuse(e, NULL, "this kernel's BTF does not say where per-CPU data is");
+	if (kernel_percpu_at(k, variable) < 0)
+		return refuse(e, NULL, "this kernel has no per-CPU variable %s", variable);
+	if (!kernel_has_field(k, "sched_entity", "cfs_rq") &&
+	    (kernel_has_data(k, "runqueues") == NO || kernel_has_data(k, "__per_cpu_offset") == NO))
+		return refuse(
+			e, "a kernel built with CONFIG_KALLSYMS_ALL=y",
+			"%s cannot be found: no group scheduling, and no addresses of data in "
+			"kallsyms",
+			variable);
+	return 0;
+}
+
+static int check_symbol(const struct kernel *k, struct plan_entry *e, const char *symbol)
+{
+	if (!strncmp(symbol, PERCPU, strlen(PERCPU)))
+		return check_percpu(k, e, symbol + strlen(PERCPU));
+	if (kernel_has_data(k, symbol) == NO)
+		return refuse(e, "a kernel built with CONFIG_KALLSYMS_ALL=y",
+			      "the symbol %s has no address in kallsyms", symbol);
+	return 0;
+}
+
 static int check_needs(const struct kernel *k, struct plan_entry *e, const struct plan_way *way)
 {
+	int err = 0;
+
 	for (const struct plan_field *f = way->fields; f && f->type; f++)
 		if (!kernel_has_field(k, f->type, f->field))
 			return refuse(e, NULL, "this kernel's struct %s has no field %s", f->type,
 				      f->field);
-	for (const char *const *s = way->symbols; s && *s; s++)
-		if (kernel_has_data(k, *s) == NO)
-			return refuse(e, "a kernel built with CONFIG_KALLSYMS_ALL=y",
-				      "the symbol %s has no address in kallsyms", *s);
-	return 0;
+	for (const char *const *s = way->symbols; s && *s && !err; s++)
+		err = check_symbol(k, e, *s);
+	return err;
 }
 
 int plan_check_way(const struct kernel *k, struct plan_entry *e, const struct plan_way *way)

@@ -13,4 +13,7 @@ struct plan_way;
  */
 int plan_check_way(const struct kernel *k, struct plan_entry *e, const struct plan_way *way);
 
+/* Symbols that are wanted whatever the table asks for; NULL-ended. */
+extern const char *const plan_global_symbols[];
+
 #endif

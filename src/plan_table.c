@@ -38,10 +38,10 @@ static const struct plan_field call_rcu_fields[] = {
 	{ 0 },
 };
 
-static const char *const call_rcu_symbols[] = { "rcu_data", NULL };
+static const char *const call_rcu_percpu[] = { "percpu:rcu_data", NULL };
 
 static const struct plan_way call_rcu_ways[] = {
-	{ BACKEND_FENTRY, call_rcu_fentry, call_rcu_fields, call_rcu_symbols },
+	{ BACKEND_FENTRY, call_rcu_fentry, call_rcu_fields, call_rcu_percpu },
 	{ 0 },
 };
 
@@ -64,30 +64,30 @@ static const struct plan_field call_tasks_fields[] = {
 	{ 0 },
 };
 
-static const char *const tasks_symbols[] = { "rcu_data", "rcu_tasks", NULL };
-static const char *const tasks_rude_symbols[] = { "rcu_data", "rcu_tasks_rude", NULL };
-static const char *const tasks_trace_symbols[] = { "rcu_data", "rcu_tasks_trace", NULL };
-static const char *const tasks_trace_srcu_symbols[] = { "rcu_data", "rcu_tasks_trace_srcu_struct", NULL };
+static const char *const tasks_percpu[] = { "percpu:rcu_data", "percpu:rcu_tasks__percpu", NULL };
+static const char *const tasks_rude_percpu[] = { "percpu:rcu_data", "percpu:rcu_tasks_rude__percpu", NULL };
+static const char *const tasks_trace_percpu[] = { "percpu:rcu_data", "percpu:rcu_tasks_trace__percpu", NULL };
+static const char *const tasks_trace_srcu_percpu[] = { "percpu:rcu_data", "percpu:rcu_tasks_trace_srcu_struct_srcu_data", NULL };
 
 static const struct plan_way call_srcu_ways[] = {
-	{ BACKEND_FENTRY, call_srcu_fentry, call_rcu_fields, call_rcu_symbols },
+	{ BACKEND_FENTRY, call_srcu_fentry, call_rcu_fields, call_rcu_percpu },
 	{ 0 },
 };
 
 static const struct plan_way call_tasks_ways[] = {
-	{ BACKEND_FENTRY, call_tasks_fentry, call_tasks_fields, tasks_symbols },
+	{ BACKEND_FENTRY, call_tasks_fentry, call_tasks_fields, tasks_percpu },
 	{ 0 },
 };
 
 static const struct plan_way call_tasks_rude_ways[] = {
-	{ BACKEND_FENTRY, call_tasks_fentry, call_tasks_fields, tasks_rude_symbols },
+	{ BACKEND_FENTRY, call_tasks_fentry, call_tasks_fields, tasks_rude_percpu },
 	{ 0 },
 };
 
-/* Its own kthread up to 6.19, an SRCU domain since 7.0: the symbol tells. */
+/* Its own kthread up to 6.19, an SRCU domain since 7.0: the variable tells. */
 static const struct plan_way call_tasks_trace_ways[] = {
-	{ BACKEND_FENTRY, call_tasks_fentry, call_tasks_fields, tasks_trace_symbols },
-	{ BACKEND_FENTRY, call_srcu_fentry, call_rcu_fields, tasks_trace_srcu_symbols },
+	{ BACKEND_FENTRY, call_tasks_fentry, call_tasks_fields, tasks_trace_percpu },
+	{ BACKEND_FENTRY, call_srcu_fentry, call_rcu_fields, tasks_trace_srcu_percpu },
 	{ 0 },
 };
 
@@ -153,7 +153,7 @@ static const struct plan_way gp_srcu_ways[] = {
 static const struct plan_field old_trace_fields[] = {
 	{ "task_struct", "trc_holdout_list" }, { "rcu_tasks", "name" }, { 0 },
 };
-static const char *const srcu_trace_symbols[] = { "rcu_tasks_trace_srcu_struct", NULL };
+static const char *const srcu_trace_symbols[] = { "percpu:rcu_tasks_trace_srcu_struct_srcu_data", NULL };
 static const struct plan_way gp_trace_ways[] = {
 	{ BACKEND_FENTRY, gp_tasks_fentry, old_trace_fields, NULL },
 	{ BACKEND_FENTRY, gp_srcu_fentry, gp_srcu_fields, srcu_trace_symbols },

@@ -11,6 +11,7 @@
 #include "../bpf/defer.h"
 #include "../bpf/call_rcu.h"
 #include "../bpf/sizes.h"
+#include "percpu.h"
 #include "call_rcu.skel.h"
 #include "bpf_util.h"
 #include "cpus.h"
@@ -141,6 +142,16 @@ static void set_constants(struct call_rcu *c, const struct source_conf *conf, co
 static const char *const offload_hooks[] = { "kd_batch", "kd_bypass", "kd_bypass_flush",
 					     "kd_lazy_wish" };
 
+static int find_percpu(struct call_rcu *c)
+{
+	int err = percpu_find(bpf_program__fd(c->skel->progs.kd_percpu));
+
+	if (err)
+		source_refuse(c->plan, KD_SRC_CALL_RCU, "RCU's per-CPU data cannot be found: %s",
+			      strerror(-err));
+	return err;
+}
+
 static int load_object(struct call_rcu *c, struct source_conf *conf, const struct sizes *s,
 		       bool offload)
 {
@@ -149,15 +160,21 @@ static int load_object(struct call_rcu *c, struct source_conf *conf, const struc
 	c->skel = call_rcu_bpf__open();
 	if (!c->skel)
 		return log_err(-errno, "call_rcu: cannot open its programs: %s", strerror(errno));
+	percpu_fill(&c->skel->rodata->percpu,
+		    conf->kernel); /* the plan has asked for what is needed */
+	percpu_size(c->skel->maps.percpu_bases, &c->skel->rodata->percpu);
 	size_maps(c, s);
 	set_constants(c, conf, s, offload);
 	source_choose_programs(c->skel->obj, c->plan, KD_SRC_CALL_RCU);
 	err = bpf_map__reuse_fd(c->skel->maps.ring, conf->ring_fd);
 	if (!err)
 		err = bpf_util_load(c->skel->obj);
-	if (err) {
+	if (err)
 		source_refuse(c->plan, KD_SRC_CALL_RCU, "the kernel does not load its programs: %s",
 			      bpf_util_load_error(err));
+	else
+		err = find_percpu(c);
+	if (err) {
 		call_rcu_bpf__destroy(c->skel);
 		c->skel = NULL;
 	}

@@ -11,6 +11,7 @@
 #include "../bpf/defer.h"
 #include "../bpf/rcu_gp.h"
 #include "../bpf/sizes.h"
+#include "percpu.h"
 #include "rcu_gp.skel.h"
 #include "bpf_util.h"
 #include "log.h"
@@ -96,6 +97,20 @@ static void set_constants(struct rcu_gp *g, const struct source_conf *conf, cons
 	ro->sample = conf->sample;
 }
 
+/* Only for the domain of Tasks Trace, which is an SRCU domain among others since 7.0. */
+static int find_percpu(struct rcu_gp *g)
+{
+	int err;
+
+	if (g->skel->rodata->percpu.at[PERCPU_TASKS_TRACE_SRCU] == PERCPU_ABSENT)
+		return 0;
+	err = percpu_find(bpf_program__fd(g->skel->progs.kd_percpu));
+	if (err)
+		source_refuse(g->plan, KD_SRC_RCU_GP, "RCU's per-CPU data cannot be found: %s",
+			      strerror(-err));
+	return err;
+}
+
 static int load_object(struct rcu_gp *g, struct source_conf *conf)
 {
 	struct sizes s;
@@ -106,6 +121,8 @@ static int load_object(struct rcu_gp *g, struct source_conf *conf)
 	g->skel = rcu_gp_bpf__open();
 	if (!g->skel)
 		return log_err(-errno, "rcu_gp: cannot open its programs: %s", strerror(errno));
+	percpu_fill(&g->skel->rodata->percpu, conf->kernel);
+	percpu_size(g->skel->maps.percpu_bases, &g->skel->rodata->percpu);
 	size_maps(g, &s);
 	set_constants(g, conf, &s);
 	source_choose_programs(g->skel->obj, g->plan, KD_SRC_RCU_GP);
@@ -115,7 +132,7 @@ static int load_object(struct rcu_gp *g, struct source_conf *conf)
 	if (err)
 		source_refuse(g->plan, KD_SRC_RCU_GP, "the kernel does not load its programs: %s",
 			      bpf_util_load_error(err));
-	return err;
+	return err ? err : find_percpu(g);
 }
 
 static void rcu_gp_unload(void *state)

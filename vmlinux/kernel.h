@@ -25,8 +25,13 @@ struct rcu_cblist {
 	long len;                   /* 6.1.. */
 };
 
+struct list_head {
+	struct list_head *next; /* 6.1.. */
+};
+
 struct rcu_segcblist {
 	struct callback_head *head; /* 6.1.. */
+	long seglen[4];             /* 6.1.. done, wait, next_ready, next */
 };
 
 /* len counts all that is not yet invoked: every segment, the bypass list, the batch in progress. */
@@ -36,10 +41,36 @@ struct rcu_segcblist___atomic {
 	} len; /* 6.1.. with CONFIG_RCU_NOCB_CPU (a plain long without) */
 };
 
+struct rq;
+
+struct cfs_rq {
+	struct rq *rq; /* 6.1.. */
+};
+
+struct sched_entity {
+	struct cfs_rq *cfs_rq; /* 6.1.. CONFIG_FAIR_GROUP_SCHED */
+};
+
+struct task_group {
+	struct cfs_rq **cfs_rq; /* 6.1.. CONFIG_FAIR_GROUP_SCHED; since 7.2 a per-CPU pointer */
+};
+
+struct srcu_ctr;
+
 struct task_struct {
-	struct {
-		void *next;
-	} trc_holdout_list; /* 6.1..6.19 Tasks Trace has its own readers' lists; since 7.0 it is an SRCU domain */
+	struct sched_entity se;              /* 6.1.. */
+	struct task_group *sched_task_group; /* 6.1.. CONFIG_CGROUP_SCHED */
+	int pid;                             /* 6.1.. */
+	int tgid;                            /* 6.1.. */
+	char comm[16];                       /* 6.1.. */
+	struct list_head rcu_node_entry;     /* 6.1.. CONFIG_PREEMPT_RCU */
+	struct rcu_node *rcu_blocked_node;   /* 6.1.. CONFIG_PREEMPT_RCU */
+	unsigned char rcu_tasks_holdout;     /* 6.1.. CONFIG_TASKS_RCU */
+	int trc_reader_nesting;              /* 6.1.. CONFIG_TASKS_TRACE_RCU */
+	struct list_head
+		trc_holdout_list; /* 6.1..6.19 Tasks Trace has its own readers' lists; since 7.0 it is an SRCU domain */
+	struct srcu_ctr *
+		trc_reader_scp; /* 7.0.. per-CPU pointer to the counters that the reader began on */
 };
 
 struct work_struct {
@@ -53,6 +84,7 @@ struct delayed_work {
 /* Grace periods of an SRCU domain. The low two bits of srcu_gp_seq are 0 between grace periods. */
 struct srcu_struct___v6_1 {
 	unsigned long srcu_gp_seq;      /* 6.1..6.3 */
+	unsigned long srcu_gp_start;    /* 6.1..6.3 jiffies */
 	unsigned long srcu_last_gp_end; /* 6.1..6.3 ns of CLOCK_MONOTONIC */
 	struct delayed_work work;       /* 6.1..6.3 process_srcu() */
 };
@@ -61,31 +93,100 @@ struct srcu_usage;
 
 struct srcu_struct {
 	struct srcu_usage *srcu_sup; /* 6.4.. */
+	struct srcu_ctr *srcu_ctrp;  /* 6.16.. what readers begin on now */
 };
 
 struct srcu_usage {
 	unsigned long srcu_gp_seq;      /* 6.4.. */
+	unsigned long srcu_gp_start;    /* 6.4.. jiffies */
 	unsigned long srcu_last_gp_end; /* 6.4.. ns of CLOCK_MONOTONIC */
 	struct delayed_work work;       /* 6.4.. process_srcu() */
 	struct srcu_struct *srcu_ssp;   /* 6.4.. */
 };
 
+struct srcu_data {
+	struct rcu_segcblist srcu_cblist; /* 6.1.. */
+	struct srcu_struct *ssp;          /* 6.1.. NULL: the domain was not used yet */
+};
+
+/* Grace periods: the low two bits of a sequence are not 0 while one is under way. */
 struct rcu_tasks {
-	char *name; /* 6.1.. "RCU Tasks", "RCU Tasks Rude", "RCU Tasks Trace" */
+	char *name;                 /* 6.1.. "RCU Tasks", "RCU Tasks Rude", "RCU Tasks Trace" */
+	unsigned long tasks_gp_seq; /* 6.1.. */
+	unsigned long gp_start;     /* 6.1.. jiffies */
+	struct rcu_tasks_percpu **rtpcp_array; /* 6.1.. one for each possible CPU */
+};
+
+struct rcu_node {
+	unsigned long qsmask;        /* 6.1.. CPUs that owe the grace period something */
+	unsigned long expmask;       /* 6.1.. the expedited one */
+	int grplo;                   /* 6.1.. its CPUs: from */
+	int grphi;                   /* 6.1.. to */
+	struct rcu_node *parent;     /* 6.1.. */
+	struct list_head blkd_tasks; /* 6.1.. preempted readers, the newest first */
+	struct list_head *gp_tasks;  /* 6.1.. from here on they hold up the grace period */
+	struct list_head *exp_tasks; /* 6.1.. ... the expedited one */
+};
+
+struct rcu_state {
+	struct rcu_node node[1];          /* 6.1.. the root first */
+	unsigned long gp_seq;             /* 6.1.. */
+	short gp_state;                   /* 6.1.. */
+	short gp_flags;                   /* 6.1.. bit 0: one is asked for */
+	unsigned long gp_start;           /* 6.1.. jiffies */
+	unsigned long expedited_sequence; /* 6.1.. */
 };
 
 struct rcu_data {
+	int cpu;                           /* 6.1.. */
+	struct rcu_node *mynode;           /* 6.1.. the leaf that it hangs in */
+	unsigned long grpmask;             /* 6.1.. its bit there */
 	struct rcu_segcblist cblist;       /* 6.1.. */
 	struct callback_head barrier_head; /* 6.1.. what rcu_barrier() queues, by no call_rcu() */
 	struct rcu_cblist nocb_bypass;     /* 6.1.. CONFIG_RCU_NOCB_CPU */
 	struct task_struct
 		*nocb_cb_kthread;    /* 6.1.. CONFIG_RCU_NOCB_CPU; not NULL: may be offloaded */
-	long lazy_len;               /* 6.12.. CONFIG_RCU_LAZY */
+	long lazy_len;               /* 6.12.. CONFIG_RCU_LAZY; of those on nocb_bypass */
 	unsigned long n_cbs_invoked; /* 6.1.. grows at the end of each batch */
 };
 
 struct rcu_tasks_percpu {
 	struct rcu_segcblist cblist; /* 6.1.. */
+	int cpu;                     /* 6.1.. */
+	struct rcu_tasks *rtpp;      /* 6.1.. */
+};
+
+/* What kfree_rcu() keeps to itself: in the making, and two batches behind a grace period. */
+struct kfree_rcu_cpu_work {
+	struct list_head bulk_head_free[2]; /* 6.4.. of struct kvfree_rcu_bulk_data */
+	struct callback_head *head_free;    /* 6.1.. */
+};
+
+struct kfree_rcu_cpu_work___v6_1 {
+	struct kvfree_rcu_bulk_data *bkvhead_free[2]; /* 6.1..6.3 */
+};
+
+struct kfree_rcu_cpu {
+	struct {
+		int counter;
+	} head_count; /* 6.4.. */
+	struct {
+		int counter;
+	} bulk_count[2];                      /* 6.4.. */
+	struct kfree_rcu_cpu_work krw_arr[2]; /* 6.1.. */
+};
+
+struct kfree_rcu_cpu___v6_1 {
+	int count; /* 6.1..6.3 */
+};
+
+struct kvfree_rcu_bulk_data {
+	struct list_head list;    /* 6.4.. */
+	unsigned long nr_records; /* 6.1.. */
+};
+
+struct kvfree_rcu_bulk_data___v6_1 {
+	struct kvfree_rcu_bulk_data *next; /* 6.1..6.3 */
 };
 
 #pragma clang attribute pop

@@ -24,8 +24,11 @@ static const struct {
 	{ "rcu_data", "cblist" },        { "rcu_data", "barrier_head" },
 	{ "rcu_data", "n_cbs_invoked" }, { "rcu_data", "lazy_len" },
 	{ "rcu_segcblist", "len" },      { "rcu_cblist", "head" },
-	{ "callback_head", "func" },
+	{ "callback_head", "func" },     { "sched_entity", "cfs_rq" },
 };
+
+/* Static per-CPU variables. */
+static const char *const variables[] = { "runqueues", "rcu_data" };
 
 /* Leaves out the functions and fields named in `without` (space separated). */
 static bool left_out(const char *without, const char *name)
@@ -55,12 +58,32 @@ static void add_types(struct btf *btf, const char *without)
 	}
 }
 
+static void add_variables(struct btf *btf, const char *without)
+{
+	int u64 = btf__find_by_name(btf, "long"), var[8];
+	size_t n = sizeof(variables) / sizeof(variables[0]);
+
+	for (size_t i = 0; i < n; i++) {
+		char name[64] = "percpu:";
+
+		strcat(name, variables[i]);
+		var[i] = left_out(without, name)
+				 ? 0
+				 : btf__add_var(btf, variables[i], BTF_VAR_STATIC, u64);
+	}
+	btf__add_datasec(btf, ".data..percpu", 4096);
+	for (size_t i = 0; i < n; i++)
+		if (var[i])
+			btf__add_datasec_var_info(btf, var[i], (__u32)(64 * i + 64), 8);
+}
+
 static struct kernel fixture(const char *without)
 {
 	struct kernel k = { 0 };
 
 	k.btf = btf__new_empty();
 	add_types(k.btf, without);
+	add_variables(k.btf, without);
 	k.text = name_set_new();
 	k.data = name_set_new();
 	for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++)

@@ -227,7 +227,11 @@ static const struct refusal refusals[] = {
 	{ "suffixed", "rcu_cblist_dequeue", suffixed, "(rcu_cblist_dequeue.isra.0)", "" },
 	{ "notrace", NULL, notrace, "rcu_cblist_dequeue cannot be traced", "" },
 	{ "field", "n_cbs_invoked", NULL, "struct rcu_data has no field n_cbs_invoked", "" },
-	{ "symbol", "symbol:rcu_data", NULL, "rcu_data has no address", "CONFIG_KALLSYMS_ALL=y" },
+	{ "per-CPU data", "percpu:rcu_data", NULL, "no per-CPU variable rcu_data", "" },
+	{ "no way to per-CPU data", "percpu:runqueues", NULL,
+	  "BTF does not say where per-CPU data is", "" },
+	{ "no group scheduling, no symbols", "cfs_rq", NULL, "rcu_data cannot be found",
+	  "CONFIG_KALLSYMS_ALL=y" },
 };
 
 static void test_refusals(void **state)
@@ -249,6 +253,29 @@ static void test_refusals(void **state)
 		plan_free(&p);
 		kernel_free(&k);
 	}
+}
+
+/* Of two ways to per-CPU data one is enough; symbols of data are not needed where the other is. */
+static void test_percpu_ways(void **state)
+{
+	static const char *const symbols[] = { "runqueues", "__per_cpu_offset" };
+	struct kernel k = fixture("cfs_rq");
+	struct plan p;
+
+	(void)state;
+	for (size_t i = 0; i < 2; i++)
+		name_set_add(k.data, symbols[i]);
+	name_set_seal(k.data);
+	p = resolve(&k);
+	assert_int_equal(p.entry[0].state, PLAN_EXPECTED);
+	plan_free(&p);
+	kernel_free(&k);
+	k = fixture("symbol:rcu_data");
+	p = resolve(&k);
+	assert_int_equal(p.entry[0].state, PLAN_EXPECTED);
+	assert_int_equal(kernel_percpu_at(&k, "rcu_data") - kernel_percpu_at(&k, "runqueues"), 64);
+	plan_free(&p);
+	kernel_free(&k);
 }
 
 static void test_backends_not_allowed(void **state)
@@ -380,6 +407,7 @@ int main(void)
 		cmocka_unit_test(test_no_lazy_callbacks),
 		cmocka_unit_test(test_optional_hook_missing),
 		cmocka_unit_test(test_refusals),
+		cmocka_unit_test(test_percpu_ways),
 		cmocka_unit_test(test_backends_not_allowed),
 		cmocka_unit_test(test_forbidden),
 		cmocka_unit_test(test_attach_reasons),

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * percpu.h - static per-CPU variables of the kernel that the two sides speak of by number. Where they
+ * are is found without symbols: bpf/percpu.bpf.h says how, src/percpu.c fills in what BTF knows.
+ */
+#ifndef KDEFER_PERCPU_H
+#define KDEFER_PERCPU_H
+
+enum percpu_var {
+	PERCPU_RUNQUEUES,
+	PERCPU_RCU_DATA,
+	PERCPU_KRC,
+	PERCPU_TASKS, /* struct rcu_tasks_percpu of each flavour */
+	PERCPU_TASKS_RUDE,
+	PERCPU_TASKS_TRACE,      /* up to 6.19 */
+	PERCPU_TASKS_TRACE_SRCU, /* since 7.0: struct srcu_data */
+	PERCPU_COUNT,
+};
+
+#define PERCPU_ABSENT (~0u)
+
+/* A constant of each object that includes percpu.bpf.h. */
+struct percpu_where {
+	__u32 at[PERCPU_COUNT]; /* offset in the section of per-CPU data, or PERCPU_ABSENT */
+	__u32 cpus;             /* numbers of CPUs are below it */
+	__u32 possible;         /* how many there are */
+	__u32 group_array; /* task_group.cfs_rq is an array of pointers (per-CPU data since 7.2) */
+};
+
+#endif
