@@ -18,6 +18,15 @@ static const char *const sources[] = {
 };
 COVERS(sources, KD_SRC_COUNT);
 
+#define CALL_RCU_KEYS \
+	(KEY_BIT(KEY_FUNC) | KEY_BIT(KEY_MODULE) | KEY_BIT(KEY_LAZY) | KEY_BIT(KEY_CPU))
+#define MEMALLOC_KEYS \
+	(KEY_BIT(KEY_MAP_ID) | KEY_BIT(KEY_MAP_NAME) | KEY_BIT(KEY_UNIT_SIZE) | KEY_BIT(KEY_CPU))
+#define RSTAT_KEYS                                                                         \
+	(KEY_BIT(KEY_CGROUP_ID) | KEY_BIT(KEY_CGROUP) | KEY_BIT(KEY_HIERARCHY) |           \
+	 KEY_BIT(KEY_FLUSHER) | KEY_BIT(KEY_FLUSHER_THREAD) | KEY_BIT(KEY_FLUSHER_CLASS) | \
+	 KEY_BIT(KEY_TGID) | KEY_BIT(KEY_FLUSHER_CGROUP_ID) | KEY_BIT(KEY_FLUSHER_CGROUP))
+
 static const struct measure_info measures[] = {
 	[KD_M_CALL_RCU_LATENCY] = {
 		.id = KD_M_CALL_RCU_LATENCY,
@@ -25,7 +34,8 @@ static const struct measure_info measures[] = {
 		.name = "latency",
 		.unit = UNIT_NS,
 		.meaning = 1,
-		.main_key = "func",
+		.keys = CALL_RCU_KEYS,
+		.by = KEY_BIT(KEY_FUNC) | KEY_BIT(KEY_LAZY),
 		.what = "how long callbacks wait between call_rcu() and their turn to run",
 		.begins = "handed over",
 		.ends = "taken off to be run",
@@ -37,7 +47,6 @@ static const struct measure_info measures[] = {
 		.name = "duration",
 		.unit = UNIT_NS,
 		.meaning = 1,
-		.main_key = "",
 		.what = "how long grace periods last",
 		.begins = "started",
 		.ends = "ended",
@@ -49,7 +58,8 @@ static const struct measure_info measures[] = {
 		.name = "wait",
 		.unit = UNIT_NS,
 		.meaning = 1,
-		.main_key = "caller",
+		.keys = KEY_BIT(KEY_CALLER) | KEY_BIT(KEY_MODULE),
+		.by = KEY_BIT(KEY_CALLER),
 		.what = "how long callers of synchronize_rcu(), rcu_barrier() and their kin sleep",
 		.begins = "called",
 		.ends = "returned",
@@ -61,7 +71,6 @@ static const struct measure_info measures[] = {
 		.name = "pending",
 		.unit = UNIT_COUNT,
 		.meaning = 1,
-		.main_key = "",
 		.what = "how many callbacks wait, by list",
 		.begins = "",
 		.ends = "",
@@ -74,7 +83,6 @@ static const struct measure_info measures[] = {
 		.name = "pending",
 		.unit = UNIT_COUNT,
 		.meaning = 1,
-		.main_key = "",
 		.what = "the grace period under way, and who still owes a quiescent state",
 		.begins = "",
 		.ends = "",
@@ -87,7 +95,8 @@ static const struct measure_info measures[] = {
 		.name = "pending",
 		.unit = UNIT_COUNT,
 		.meaning = 1,
-		.main_key = "map_id",
+		.keys = KEY_BIT(KEY_MAP_ID) | KEY_BIT(KEY_MAP_NAME) | KEY_BIT(KEY_UNIT_SIZE),
+		.by = KEY_BIT(KEY_MAP_ID),
 		.what = "how many freed BPF objects wait, by map and list",
 		.begins = "",
 		.ends = "",
@@ -100,7 +109,6 @@ static const struct measure_info measures[] = {
 		.name = "pending",
 		.unit = UNIT_COUNT,
 		.meaning = 1,
-		.main_key = "",
 		.what = "how many cgroups have statistics that wait for a flush",
 		.begins = "",
 		.ends = "",
@@ -113,7 +121,8 @@ static const struct measure_info measures[] = {
 		.name = "latency",
 		.unit = UNIT_NS,
 		.meaning = 1,
-		.main_key = "stage",
+		.keys = MEMALLOC_KEYS | KEY_BIT(KEY_STAGE),
+		.by = KEY_BIT(KEY_STAGE) | KEY_BIT(KEY_MAP_ID),
 		.what = "how long freed batches of BPF memory wait for a grace period",
 		.begins = "handed over",
 		.ends = "callback run",
@@ -125,7 +134,8 @@ static const struct measure_info measures[] = {
 		.name = "refill",
 		.unit = UNIT_NS,
 		.meaning = 1,
-		.main_key = "map_id",
+		.keys = MEMALLOC_KEYS,
+		.by = KEY_BIT(KEY_MAP_ID),
 		.what = "how long a per-CPU list takes to be refilled",
 		.begins = "entered",
 		.ends = "left",
@@ -137,7 +147,8 @@ static const struct measure_info measures[] = {
 		.name = "drain",
 		.unit = UNIT_NS,
 		.meaning = 1,
-		.main_key = "map_id",
+		.keys = MEMALLOC_KEYS,
+		.by = KEY_BIT(KEY_MAP_ID),
 		.what = "how long freed objects take to be given back",
 		.begins = "entered",
 		.ends = "left",
@@ -149,7 +160,9 @@ static const struct measure_info measures[] = {
 		.name = "refill_failed",
 		.unit = UNIT_COUNT,
 		.meaning = 1,
-		.main_key = "map_id",
+		.keys = MEMALLOC_KEYS,
+		.by = KEY_BIT(KEY_MAP_ID),
+		.count_only = true,
 		.what = "allocations that found their per-CPU list empty",
 		.begins = "",
 		.ends = "",
@@ -161,7 +174,8 @@ static const struct measure_info measures[] = {
 		.name = "flush",
 		.unit = UNIT_NS,
 		.meaning = 1,
-		.main_key = "cgroup",
+		.keys = RSTAT_KEYS,
+		.by = KEY_BIT(KEY_CGROUP) | KEY_BIT(KEY_FLUSHER),
 		.what = "how long flushes of cgroup statistics take, waits included",
 		.begins = "entered",
 		.ends = "left",
@@ -173,7 +187,8 @@ static const struct measure_info measures[] = {
 		.name = "wait",
 		.unit = UNIT_NS,
 		.meaning = 1,
-		.main_key = "cgroup",
+		.keys = RSTAT_KEYS,
+		.by = KEY_BIT(KEY_CGROUP) | KEY_BIT(KEY_FLUSHER),
 		.what = "how long flushers wait for the lock of cgroup statistics",
 		.begins = "asked for",
 		.ends = "got",
@@ -185,7 +200,8 @@ static const struct measure_info measures[] = {
 		.name = "hold",
 		.unit = UNIT_NS,
 		.meaning = 1,
-		.main_key = "cgroup",
+		.keys = RSTAT_KEYS,
+		.by = KEY_BIT(KEY_CGROUP) | KEY_BIT(KEY_FLUSHER),
 		.what = "how long the lock of cgroup statistics is held at a time",
 		.begins = "got",
 		.ends = "given up",
@@ -197,7 +213,8 @@ static const struct measure_info measures[] = {
 		.name = "work",
 		.unit = UNIT_NS,
 		.meaning = 1,
-		.main_key = "cgroup",
+		.keys = RSTAT_KEYS,
+		.by = KEY_BIT(KEY_CGROUP) | KEY_BIT(KEY_FLUSHER),
 		.what = "how long flushes of cgroup statistics work, without their waits",
 		.begins = "entered",
 		.ends = "left",
@@ -209,7 +226,8 @@ static const struct measure_info measures[] = {
 		.name = "cgroups",
 		.unit = UNIT_COUNT,
 		.meaning = 1,
-		.main_key = "cgroup",
+		.keys = RSTAT_KEYS,
+		.by = KEY_BIT(KEY_CGROUP) | KEY_BIT(KEY_FLUSHER),
 		.what = "how many cgroups a flush visits",
 		.begins = "",
 		.ends = "",
@@ -221,7 +239,8 @@ static const struct measure_info measures[] = {
 		.name = "blame",
 		.unit = UNIT_NS,
 		.meaning = 1,
-		.main_key = "cgroup",
+		.keys = RSTAT_KEYS,
+		.by = KEY_BIT(KEY_CGROUP) | KEY_BIT(KEY_FLUSHER),
 		.what = "how long others waited behind one hold of the lock, added up",
 		.begins = "got",
 		.ends = "given up",
@@ -229,6 +248,20 @@ static const struct measure_info measures[] = {
 	},
 };
 COVERS(measures, KD_M_COUNT);
+
+/*
+ * Grace periods are polled: even when all CPUs are idle, rcu_gp_fqs_loop() waits one or two times
+ * jiffies_till_first_fqs, since its first scan only takes notes of the CPUs that are not idle. A
+ * callback, or a task, may come just after a grace period began and then needs two.
+ */
+static const struct {
+	uint8_t measure, flavour;
+	unsigned int least, most; /* waits */
+} floors[] = {
+	{ KD_M_CALL_RCU_LATENCY, KD_FL_RCU, 1, 4 },
+	{ KD_M_RCU_GP_DURATION, KD_FL_RCU, 1, 2 },
+	{ KD_M_RCU_GP_WAIT, KD_FL_RCU, 1, 4 },
+};
 
 static const char *const units[] = {
 	[UNIT_NS] = "ns",
@@ -383,6 +416,21 @@ int measure_by_name(unsigned int source, const char *name, unsigned int *measure
 		}
 	}
 	return -ENOENT;
+}
+
+bool measure_floor(unsigned int measure, unsigned int flavour, unsigned int *least,
+		   unsigned int *most)
+{
+	size_t i;
+
+	for (i = 0; i < ROWS(floors); i++) {
+		if (floors[i].measure != measure || floors[i].flavour != flavour)
+			continue;
+		*least = floors[i].least;
+		*most = floors[i].most;
+		return true;
+	}
+	return false;
 }
 
 const char *unit_name(enum unit unit)

@@ -163,11 +163,12 @@ void doc_measure(struct json *j, unsigned int source, unsigned int measure)
 static void put_plan_row(struct json *j, const struct plan_row *row)
 {
 	const char *flavour = flavour_name(row->flavour);
+	enum key_name group = key_group(row->measure);
 
 	json_open(j, '{');
 	doc_measure(j, row->source, row->measure);
-	if (flavour)
-		json_kstr(j, "flavour", flavour);
+	if (flavour && group != KEY_NONE)
+		json_kstr(j, key_text(group), flavour);
 	json_kstr(j, "backend", *row->backend ? row->backend : "none");
 	put_words(j, "hooks", row->hooks);
 	json_kstr(j, "state", plan_state_name(row->state));

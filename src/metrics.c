@@ -7,23 +7,25 @@
 #include <string.h>
 
 #include "catalog.h"
-#include "keys.h"
+#include "model.h"
 #include "plan.h"
 
-#define BIT(key) (1u << (key))
+/* What bounds a value may be; series of different bounds are never added up. */
+static const uint8_t bounds[] = { 0, KD_SERIES_UPPER, KD_SERIES_LOWER };
 
-/* Breakdowns in the order in which they are put out. */
-static const enum key_name breakdowns[] = { KEY_FUNC, KEY_CALLER, KEY_MODULE, KEY_CPU, KEY_LAZY };
+#define BOUNDS (sizeof(bounds) / sizeof(bounds[0]))
 
 /* One question on its way to the answer. */
 struct job {
 	const struct model *m;
 	const struct query *q;
 	unsigned int filtered; /* bits of the keys that filters are on */
+	unsigned int dims;     /* bits of enum kd_dim: series that carry all of these keys */
 	struct metric *out;
 	size_t n;
 	/* One breakdown of one measure: */
 	enum key_name by;
+	uint8_t bound;
 	const struct series **list; /* series by key, those that stand for the rest last */
 	size_t nlist;
 	struct row *rows;
@@ -50,7 +52,7 @@ static const struct hist *window(const struct job *j, const struct series *s)
 static bool passes_filters(const struct job *j, const struct series *s)
 {
 	const char *value;
-	char buf[16];
+	char buf[24];
 	size_t i;
 
 	for (i = 0; i < j->q->nfilters; i++) {
@@ -59,14 +61,6 @@ static bool passes_filters(const struct job *j, const struct series *s)
 			return false;
 	}
 	return true;
-}
-
-/* Whether series of this kind have all the keys that filters are on. None has CPU and function. */
-static bool filters_cut(const struct job *j, enum kd_dim dim)
-{
-	unsigned int keys = j->filtered & ~BIT(KEY_FLAVOUR);
-
-	return dim == KD_DIM_CPU ? !(keys & ~BIT(KEY_CPU)) : !(keys & BIT(KEY_CPU));
 }
 
 static bool is_hidden(const struct job *j, unsigned int measure, unsigned int flavour)
@@ -81,14 +75,15 @@ static bool measure_cut(const struct job *j, unsigned int measure)
 	return !(j->filtered & ~key_of_measure(measure));
 }
 
-/* For totals of flavours that have no series (yet), so that a filter has nothing else to go by. */
-static bool flavour_passes(const struct job *j, uint8_t flavour)
+/* For totals of groups that have no series (yet), so that a filter has nothing else to go by. */
+static bool group_passes(const struct job *j, unsigned int measure, uint8_t flavour)
 {
 	const char *name = flavour_name(flavour);
+	enum key_name group = key_group(measure);
 	size_t i;
 
 	for (i = 0; i < j->q->nfilters; i++)
-		if (j->q->filters[i].key == KEY_FLAVOUR &&
+		if (j->q->filters[i].key == group &&
 		    (!name || fnmatch(j->q->filters[i].glob, name, 0)))
 			return false;
 	return true;
@@ -106,12 +101,15 @@ static int make_room(struct job *j, size_t more)
 	return 0;
 }
 
-static void set_flavour(struct metric *x, uint8_t flavour)
+static void set_group(struct metric *x, uint8_t flavour)
 {
+	enum key_name group = key_group(x->measure);
+
 	x->flavour = flavour;
-	x->keys.flavour = flavour_name(flavour);
-	if (x->keys.flavour)
-		x->keys.has |= BIT(KEY_FLAVOUR);
+	if (group == KEY_NONE || !flavour_name(flavour))
+		return;
+	x->keys.v[group].text = flavour_name(flavour);
+	x->keys.has |= KEY_BIT(group);
 }
 
 /* The caller made room. */
@@ -122,6 +120,7 @@ static struct metric *add_metric(struct job *j, uint8_t source, uint8_t measure)
 	memset(x, 0, sizeof(*x));
 	x->source = source;
 	x->measure = measure;
+	x->by = KEY_NONE;
 	hist_init(&x->hist);
 	return x;
 }
@@ -134,27 +133,46 @@ static void merge_series(const struct job *j, struct metric *x, const struct ser
 		hist_merge(&x->hist, h);
 }
 
-/* --- totals: one per measure and flavour --- */
+/* --- totals: one per measure, flavour and bound --- */
 
-static struct metric *find_total(struct job *j, uint8_t source, uint8_t measure, uint8_t flavour)
+static struct metric *find_total(struct job *j, uint8_t source, uint8_t measure, uint8_t flavour,
+				 uint8_t bound)
 {
 	size_t i;
 
 	for (i = 0; i < j->n; i++)
 		if (j->out[i].source == source && j->out[i].measure == measure &&
-		    j->out[i].flavour == flavour)
+		    j->out[i].flavour == flavour && j->out[i].bound == bound)
 			return &j->out[i];
 	return NULL;
 }
 
-static void add_total(struct job *j, uint8_t source, uint8_t measure, uint8_t flavour)
+static void add_total(struct job *j, uint8_t source, uint8_t measure, uint8_t flavour,
+		      uint8_t bound)
 {
-	if (!is_hidden(j, measure, flavour) && measure_cut(j, measure) &&
-	    flavour_passes(j, flavour) && !find_total(j, source, measure, flavour))
-		set_flavour(add_metric(j, source, measure), flavour);
+	struct metric *x;
+
+	if (is_hidden(j, measure, flavour) || !measure_cut(j, measure) ||
+	    !group_passes(j, measure, flavour) || find_total(j, source, measure, flavour, bound))
+		return;
+	x = add_metric(j, source, measure);
+	x->bound = bound;
+	set_group(x, flavour);
 }
 
-static int by_flavour(const void *pa, const void *pb)
+/* A row without a flavour speaks of all; what it gives may be bounds only. */
+static bool has_group(const struct model *m, const struct plan_row *row)
+{
+	size_t i;
+
+	for (i = 0; i < m->ngroups; i++)
+		if (m->groups[i].source == row->source && m->groups[i].measure == row->measure &&
+		    (row->flavour == KD_FL_NONE || m->groups[i].flavour == row->flavour))
+			return true;
+	return false;
+}
+
+static int by_group(const void *pa, const void *pb)
 {
 	const struct metric *a = pa, *b = pb;
 
@@ -162,7 +180,9 @@ static int by_flavour(const void *pa, const void *pb)
 		return a->source - b->source;
 	if (a->measure != b->measure)
 		return a->measure - b->measure;
-	return a->flavour - b->flavour;
+	if (a->flavour != b->flavour)
+		return a->flavour - b->flavour;
+	return a->bound - b->bound;
 }
 
 static const struct worst_list *worst_of(const struct job *j, const struct group *g)
@@ -176,38 +196,48 @@ static const struct worst_list *worst_of(const struct job *j, const struct group
 
 static void attach_worst(struct job *j, const struct group *g)
 {
-	struct metric *x = find_total(j, g->source, g->measure, g->flavour);
+	struct metric *x = find_total(j, g->source, g->measure, g->flavour, g->bound);
 
 	/* Worst samples know nothing of most keys, so that they cannot be filtered by them. */
-	if (x && !(j->filtered & ~BIT(KEY_FLAVOUR)))
+	if (x && !(j->filtered & ~KEY_GROUPS))
 		x->worst = worst_of(j, g);
 }
 
+/* By which kind of series totals are summed: the main ones, unless a filter needs another. */
+static unsigned int total_dim(const struct job *j)
+{
+	return (unsigned int)__builtin_ctz(j->dims);
+}
+
+_Static_assert(KD_DIM_MAIN == 0, "the lowest bit of a set of dims is MAIN, if it is in it");
+
 static int add_totals(struct job *j)
 {
-	enum kd_dim dim = filters_cut(j, KD_DIM_MAIN) ? KD_DIM_MAIN : KD_DIM_CPU;
 	const struct model *m = j->m;
+	const struct group *g;
 	struct metric *x;
 	size_t i;
 
-	if (!filters_cut(j, dim) || !(m->ngroups + m->nplan))
+	if (!j->dims || !(m->ngroups + m->nplan))
 		return 0;
 	if (make_room(j, m->ngroups + m->nplan))
 		return -ENOMEM;
 	for (i = 0; i < m->nplan; i++)
-		if (m->plan[i].state == PLAN_ON)
-			add_total(j, m->plan[i].source, m->plan[i].measure, m->plan[i].flavour);
-	for (i = 0; i < m->ngroups; i++)
-		add_total(j, m->groups[i].source, m->groups[i].measure, m->groups[i].flavour);
-	qsort(j->out, j->n, sizeof(*j->out), by_flavour);
+		if (m->plan[i].state == PLAN_ON && !has_group(m, &m->plan[i]))
+			add_total(j, m->plan[i].source, m->plan[i].measure, m->plan[i].flavour, 0);
+	for (i = 0; i < m->ngroups; i++) {
+		g = &m->groups[i];
+		add_total(j, g->source, g->measure, g->flavour, g->bound);
+	}
+	qsort(j->out, j->n, sizeof(*j->out), by_group);
 	for (i = 0; i < m->ngroups; i++)
 		attach_worst(j, &m->groups[i]);
 	for (i = 0; i < m->nseries; i++) {
 		const struct series *s = &m->series[i];
 
-		if (!s->declared || s->dim != dim || !passes_filters(j, s))
+		if (!s->declared || s->dim != total_dim(j) || !passes_filters(j, s))
 			continue;
-		x = find_total(j, s->source, s->measure, s->flavour);
+		x = find_total(j, s->source, s->measure, s->flavour, series_bound(s));
 		if (x)
 			merge_series(j, x, s);
 	}
@@ -216,10 +246,12 @@ static int add_totals(struct job *j)
 
 /* --- breakdowns --- */
 
-/* No key of its own: it belongs to "other". It does have a laziness, though. */
+/* No key of its own: it belongs to "other". */
 static bool is_rest(const struct job *j, const struct series *s)
 {
-	return (s->flags & KD_SERIES_OTHER) && j->by != KEY_LAZY;
+	struct key_value v;
+
+	return !key_get(s, j->by, &v);
 }
 
 static bool same_row(const struct job *j, const struct series *a, const struct series *b)
@@ -252,30 +284,33 @@ static int by_count(const void *pa, const void *pb, void *ctx)
 	return cmp ? cmp : j->list[a->first]->flavour - j->list[b->first]->flavour;
 }
 
-static bool enters(const struct job *j, const struct series *s, enum kd_dim dim)
+static bool enters(const struct job *j, const struct series *s, unsigned int dim)
 {
+	const struct hist *h = window(j, s);
+
+	if (!s->declared || s->dim != dim || series_bound(s) != j->bound || !h)
+		return false;
 	if (is_hidden(j, s->measure, s->flavour))
 		return false;
-	if (!s->declared || !s->hists || s->dim != dim ||
-	    !(key_of_measure(s->measure) >> j->by & 1))
+	/* What is neither true nor false of it is none of either. */
+	if (key_info(j->by)->type == KEY_BOOL && is_rest(j, s))
 		return false;
-	if (j->by == KEY_LAZY && !(s->flags & (KD_SERIES_LAZY | KD_SERIES_EAGER)))
-		return false;
-	return passes_filters(j, s) && window(j, s) && hist_count(window(j, s));
+	return passes_filters(j, s) && hist_count(h);
 }
 
 static void collect(struct job *j, unsigned int source, unsigned int measure)
 {
-	enum kd_dim dim = j->by == KEY_CPU ? KD_DIM_CPU : KD_DIM_MAIN;
+	unsigned int dims = j->dims & key_info(j->by)->dims;
 	const struct series *s;
 	size_t i;
 
 	j->nlist = 0;
-	if (!filters_cut(j, dim))
+	if (!dims || !measure_cut(j, measure) || !(key_of_measure(measure) >> j->by & 1))
 		return;
 	for (i = 0; i < j->m->nseries; i++) {
 		s = &j->m->series[i];
-		if (s->source == source && s->measure == measure && enters(j, s, dim))
+		if (s->source == source && s->measure == measure &&
+		    enters(j, s, (unsigned int)__builtin_ctz(dims)))
 			j->list[j->nlist++] = s;
 	}
 	qsort_r(j->list, j->nlist, sizeof(*j->list), by_key, j);
@@ -299,39 +334,24 @@ static void make_rows(struct job *j)
 	qsort_r(j->rows, j->nrows, sizeof(*j->rows), by_count, j);
 }
 
-static void set_keys(struct metric *x, const struct series *s, enum key_name by)
+/* The caller made room. */
+static struct metric *add_keyed(struct job *j, const struct series *s)
 {
-	set_flavour(x, s->flavour);
-	x->keys.has |= BIT(by);
-	switch (by) {
-	case KEY_LAZY:
-		x->keys.lazy = s->flags & KD_SERIES_LAZY;
-		break;
-	case KEY_CPU:
-		x->keys.cpu = (uint32_t)s->key[0];
-		break;
-	case KEY_MODULE:
-		x->keys.module = key_module(s);
-		break;
-	default:
-		if (by == KEY_CALLER)
-			x->keys.caller = key_func(s);
-		else
-			x->keys.func = key_func(s);
-		x->keys.address = s->key[0];
-		x->keys.module = s->module;
-		if (s->module)
-			x->keys.has |= BIT(KEY_MODULE);
-	}
+	struct metric *x = add_metric(j, s->source, s->measure);
+
+	x->by = j->by;
+	x->bound = j->bound;
+	set_group(x, s->flavour);
+	return x;
 }
 
 static void add_row(struct job *j, const struct row *row)
 {
 	const struct series *first = j->list[row->first], *s;
-	struct metric *x = add_metric(j, first->source, first->measure);
+	struct metric *x = add_keyed(j, first);
 	size_t i;
 
-	set_keys(x, first, j->by);
+	key_set(&x->keys, first, j->by);
 	for (i = row->first; i < row->first + row->n; i++) {
 		s = j->list[i];
 		merge_series(j, x, s);
@@ -349,8 +369,7 @@ static void fold(struct job *j, struct metric *x, size_t first, size_t n)
 		merge_series(j, x, j->list[i]);
 		if (j->list[i]->flavour != x->flavour) {
 			x->flavour = KD_FL_NONE;
-			x->keys.flavour = NULL;
-			x->keys.has &= ~BIT(KEY_FLAVOUR);
+			x->keys.has &= ~KEY_GROUPS;
 		}
 	}
 }
@@ -366,9 +385,8 @@ static void add_other(struct job *j, size_t keep)
 	if (keep == j->nrows && keyed == j->nlist)
 		return;
 	i = keep < j->nrows ? j->rows[keep].first : keyed;
-	x = add_metric(j, j->list[i]->source, j->list[i]->measure);
-	set_flavour(x, j->list[i]->flavour);
-	x->keys.has |= BIT(KEY_OTHER);
+	x = add_keyed(j, j->list[i]);
+	x->keys.has |= KEY_BIT(KEY_OTHER);
 	x->keys.others = j->nrows - keep;
 	for (i = keep; i < j->nrows; i++)
 		fold(j, x, j->rows[i].first, j->rows[i].n);
@@ -383,7 +401,9 @@ static int add_breakdown(struct job *j, unsigned int source, unsigned int measur
 	if (!j->nlist)
 		return 0;
 	make_rows(j);
-	keep = j->q->top && j->by != KEY_LAZY && j->q->top < j->nrows ? j->q->top : j->nrows;
+	keep = j->nrows;
+	if (j->q->top && j->q->top < keep && key_info(j->by)->type != KEY_BOOL)
+		keep = j->q->top;
 	if (make_room(j, keep + 1))
 		return -ENOMEM;
 	for (i = 0; i < keep; i++)
@@ -392,29 +412,23 @@ static int add_breakdown(struct job *j, unsigned int source, unsigned int measur
 	return 0;
 }
 
-/* Bits of the breakdowns wanted of this measure. */
-static unsigned int wanted(const struct job *j, const struct measure_info *info)
-{
-	enum key_name main_key;
-
-	if (j->q->by)
-		return j->q->by;
-	return BIT(KEY_LAZY) | (key_by_name(info->main_key, &main_key) ? 0 : BIT(main_key));
-}
-
 /* By measure, and by source: a stream may hold combinations that the catalog does not know. */
 static int add_breakdowns(struct job *j, enum key_name by)
 {
 	const struct measure_info *info;
 	unsigned int source, measure;
 	int err = 0;
+	size_t i;
 
 	j->by = by;
 	for (measure = 0; !err && (info = measure_info(measure)); measure++) {
-		if (!(wanted(j, info) & BIT(by)))
+		if (!((j->q->by ? j->q->by : info->by) & KEY_BIT(by)))
 			continue;
 		for (source = 0; !err && source < KD_SRC_COUNT; source++)
-			err = add_breakdown(j, source, measure);
+			for (i = 0; !err && i < BOUNDS; i++) {
+				j->bound = bounds[i];
+				err = add_breakdown(j, source, measure);
+			}
 	}
 	return err;
 }
@@ -422,16 +436,19 @@ static int add_breakdowns(struct job *j, enum key_name by)
 int model_metrics(const struct model *m, const struct query *q, struct metric **out, size_t *n)
 {
 	struct job j = { .m = m, .q = q };
+	unsigned int by;
 	size_t i;
 	int err;
 
 	for (i = 0; i < q->nfilters; i++)
-		j.filtered |= BIT(q->filters[i].key);
+		j.filtered |= KEY_BIT(q->filters[i].key);
+	j.dims = key_dims(j.filtered);
 	j.list = calloc(m->nseries + 1, sizeof(*j.list));
 	j.rows = calloc(m->nseries + 1, sizeof(*j.rows));
 	err = j.list && j.rows ? add_totals(&j) : -ENOMEM;
-	for (i = 0; !err && i < sizeof(breakdowns) / sizeof(breakdowns[0]); i++)
-		err = add_breakdowns(&j, breakdowns[i]);
+	for (by = 0; !err && by < KEY_OTHER; by++)
+		if (!(KEY_GROUPS >> by & 1)) /* that is what totals are */
+			err = add_breakdowns(&j, (enum key_name)by);
 	free(j.list);
 	free(j.rows);
 	if (err) {

@@ -15,6 +15,7 @@
 #include <stdint.h>
 
 #include "histogram.h"
+#include "keys.h"
 #include "stream.h"
 
 #define MODEL_WORST 10
@@ -31,6 +32,8 @@ struct series_hists {
 	uint64_t next_groups, interval_groups; /* bit g: group g of buckets is not all zero there */
 };
 
+#define SERIES_NAMES 3
+
 struct series {
 	uint32_t id;
 	uint8_t source, measure, flavour, dim;
@@ -38,8 +41,11 @@ struct series {
 	bool changed;   /* since the end of the last interval */
 	uint32_t flags; /* KD_SERIES_* */
 	uint64_t key[2];
-	char *func;                         /* name without the module; NULL where there is none */
-	char *module;                       /* NULL: core kernel or none */
+	/*
+	 * NULL where there is none. Of a function: its name, its module. Of a flusher: comm of the
+	 * process, of the thread, path of its cgroup. Else the name as it came.
+	 */
+	char *name[SERIES_NAMES];
 	struct series_hists *hists;         /* NULL until the first total comes */
 	uint32_t next_changed, next_active; /* the model's lists: index + 1, 0 ends */
 };
@@ -56,9 +62,10 @@ struct worst_list {
 	int n;
 };
 
-/* One per measure and flavour that has declared series. */
+/* One per measure, flavour and bound that has declared series. */
 struct group {
 	uint8_t source, measure, flavour;
+	uint8_t bound; /* series_bound() */
 	struct worst_list next, interval, run;
 	struct worst_list one_run; /* of the run of the command numbered one_run_of */
 	uint32_t one_run_of;
@@ -174,6 +181,12 @@ uint64_t model_fact_u64(const struct model *m, const char *name, uint64_t absent
 /* Realtime of a CLOCK_MONOTONIC time of this stream (facts realtime_ns, monotonic_ns); 0 unknown. */
 uint64_t model_realtime(const struct model *m, uint64_t mono_ns);
 
+/* KD_SERIES_UPPER or KD_SERIES_LOWER where values of a series are bounds, else 0. */
+static inline uint8_t series_bound(const struct series *s)
+{
+	return (uint8_t)(s->flags & (KD_SERIES_UPPER | KD_SERIES_LOWER));
+}
+
 /* NULL for an id that is unknown or was not declared. */
 const struct series *model_series(const struct model *m, uint32_t id);
 
@@ -182,31 +195,11 @@ const struct hist *model_run_hist(const struct model *m, const struct series *s)
 
 /* --- questions that views ask --- */
 
-enum key_name {
-	KEY_FLAVOUR,
-	KEY_LAZY,
-	KEY_FUNC,
-	KEY_MODULE,
-	KEY_CPU,
-	KEY_CALLER,
-	KEY_OTHER,
-	KEY_COUNT
-};
-const char *key_text(enum key_name key); /* "flavour", "func" ... */
-int key_by_name(const char *name, enum key_name *key);
-
-/* A set of keys: has says which, values hold while the model does not change. */
-struct keys {
-	unsigned int has; /* bits of enum key_name */
-	const char *flavour, *func, *caller, *module;
-	bool lazy;
-	uint32_t cpu;
-	uint64_t address; /* of func or caller, for --raw-addresses */
-	uint64_t others;  /* KEY_OTHER: keys folded into it by --top, 0 = unknown many */
-};
-
 struct metric {
-	uint8_t source, measure, flavour;
+	uint8_t source, measure;
+	uint8_t flavour; /* or subsystem */
+	uint8_t bound; /* KD_SERIES_UPPER, KD_SERIES_LOWER: values are bounds; 0: of the thing itself */
+	enum key_name by; /* the breakdown that it belongs to; KEY_NONE: a total */
 	struct keys keys;
 	struct hist hist;
 	const struct worst_list *worst; /* of totals, else NULL */
@@ -218,18 +211,19 @@ struct filter {
 };
 
 struct query {
-	bool interval;   /* the last interval, else the run */
-	bool one_run;    /* the last of m->runs instead */
-	unsigned int by; /* bits of enum key_name: breakdowns besides the totals; 0 = main keys */
-	size_t top;      /* keys per measure and breakdown, rest folded to "other"; 0 = all */
+	bool interval; /* the last interval, else the run */
+	bool one_run;  /* the last of m->runs instead */
+	unsigned int
+		by; /* bits of enum key_name: breakdowns besides the totals; 0 = each measure's own */
+	size_t top; /* keys per measure and breakdown, rest folded to "other"; 0 = all */
 	const struct filter *filters;
 	size_t nfilters;
 	const uint32_t *hidden; /* by measure: bits of flavours to leave out; NULL: none */
 };
 
 /*
- * Totals first (one per measure and flavour that the plan has on or that has series), then each
- * breakdown, greatest count first, "other" last. With filters, only what matches enters, totals
+ * Totals first (one per measure, flavour and bound that the plan has on or that has series), then
+ * each breakdown, greatest count first, "other" last. Bounds are never added to what is none. With filters, only what matches enters, totals
  * included; a total that a filter cannot cut (key of another dimension) is left out. The caller
  * frees *out with free(). Returns 0 or -ENOMEM.
  */

@@ -387,6 +387,8 @@ static void help_line(FILE *out, const struct opt *o, size_t column)
 	}
 	fprintf(out, "%*s", (int)(column - at), "");
 	at = wrap(out, o->help, column, column);
+	if (o->help_list)
+		at = wrap(out, o->help_list(), at, column);
 	if (is_number(o))
 		range_text(o, range, sizeof(range));
 	if (*range) {

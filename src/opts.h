@@ -26,8 +26,9 @@ struct opt {
 	enum opt_type type;
 	const char *value; /* name of the value in the help; FLAG has none, CALL may have none */
 	const char *help;  /* one line; a range is added to it */
-	size_t offset;     /* where it goes: offsetof in the command's structure */
-	uint64_t min, max; /* for numbers; max 0 = any */
+	const char *(*help_list)(void); /* NULL, or what the help ends with */
+	size_t offset;                  /* where it goes: offsetof in the command's structure */
+	uint64_t min, max;              /* for numbers; max 0 = any */
 	int (*call)(void *into, const char *value);
 };
 

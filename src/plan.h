@@ -91,6 +91,7 @@ struct plan {
 struct plan_request {
 	uint32_t sources;  /* bits of enum kd_source_id */
 	uint64_t measures; /* bits of enum kd_measure_id */
+	uint64_t named;    /* those that were asked for by name, not with their source */
 	uint32_t flavours; /* bits of enum kd_flavour; rows without a flavour are always taken */
 	uint32_t
 		hidden[KD_M_COUNT]; /* by measure: bits of flavours that were not asked for of it */

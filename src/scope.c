@@ -80,19 +80,6 @@ uint64_t scope_sampling(const struct model *m)
 	return n ? n : 1;
 }
 
-enum key_name scope_breakdown(const struct metric *x)
-{
-	/* A function has its module beside it, so it comes before that. */
-	static const enum key_name order[] = { KEY_OTHER, KEY_FUNC, KEY_CALLER,
-					       KEY_CPU,   KEY_LAZY, KEY_MODULE };
-	size_t i;
-
-	for (i = 0; i < sizeof(order) / sizeof(order[0]); i++)
-		if (x->keys.has >> order[i] & 1)
-			return order[i];
-	return KEY_FLAVOUR;
-}
-
 bool scope_measured(const struct model *m, const struct scope *sc)
 {
 	size_t i;

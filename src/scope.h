@@ -33,9 +33,6 @@ uint64_t scope_count(const struct model *m, const struct scope *sc, unsigned int
 /* 1/N of the events were followed: N, at least 1. */
 uint64_t scope_sampling(const struct model *m);
 
-/* The key by which this one was told apart: KEY_FLAVOUR for a total, KEY_OTHER for the rest. */
-enum key_name scope_breakdown(const struct metric *x);
-
 /* Some measure of the scope is on, or left totals. */
 bool scope_measured(const struct model *m, const struct scope *sc);
 

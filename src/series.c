@@ -26,13 +26,20 @@ void series_init(struct model *m)
 	m->seed |= 1;
 }
 
+static void free_names(char *name[SERIES_NAMES])
+{
+	int i;
+
+	for (i = 0; i < SERIES_NAMES; i++)
+		free(name[i]);
+}
+
 void series_free(struct model *m)
 {
 	size_t i;
 
 	for (i = 0; i < m->nseries; i++) {
-		free(m->series[i].func);
-		free(m->series[i].module);
+		free_names(m->series[i].name);
 		free(m->series[i].hists);
 	}
 	free(m->series);
@@ -177,7 +184,7 @@ static struct group *find_group(const struct model *m, const struct series *s)
 
 	for (i = 0; i < m->ngroups; i++)
 		if (m->groups[i].source == s->source && m->groups[i].measure == s->measure &&
-		    m->groups[i].flavour == s->flavour)
+		    m->groups[i].flavour == s->flavour && m->groups[i].bound == series_bound(s))
 			return &m->groups[i];
 	return NULL;
 }
@@ -198,6 +205,7 @@ static int get_group(struct model *m, const struct series *s, struct group **out
 	(*out)->source = s->source;
 	(*out)->measure = s->measure;
 	(*out)->flavour = s->flavour;
+	(*out)->bound = series_bound(s);
 	return 0;
 }
 
@@ -233,43 +241,63 @@ int series_record_worst(struct model *m, const struct kd_rec_worst *r)
 /* --- what a series is, and its totals --- */
 
 /* "symbol [module]"; brackets with nothing in them, or not at the end, are part of the symbol. */
-static int split_name(const char *name, char **func, char **module)
+static int split_symbol(const char *whole, char *name[SERIES_NAMES])
 {
-	const char *open = strrchr(name, '[');
-	size_t len = strlen(name), flen = len, mlen = open ? strlen(open) : 0;
+	const char *open = strrchr(whole, '[');
+	size_t len = strlen(whole), flen = len, mlen = open ? strlen(open) : 0;
 
-	*func = *module = NULL;
-	if (mlen > 2 && name[len - 1] == ']' && open > name && open[-1] == ' ') {
-		*module = strndup(open + 1, mlen - 2);
+	if (mlen > 2 && whole[len - 1] == ']' && open > whole && open[-1] == ' ') {
+		name[1] = strndup(open + 1, mlen - 2);
 		flen = len - mlen - 1;
-		if (!*module)
+		if (!name[1])
 			return -ENOMEM;
 	}
 	if (!flen)
 		return 0;
-	*func = strndup(name, flen);
-	if (*func)
-		return 0;
-	free(*module);
-	return -ENOMEM;
+	name[0] = strndup(whole, flen);
+	return name[0] ? 0 : -ENOMEM;
+}
+
+/* One string after another; where the writer had no room, the last ones are missing. */
+static int split_strings(const char *all, int n, char *name[SERIES_NAMES])
+{
+	size_t at = 0, len;
+	int i;
+
+	for (i = 0; i < n && at < KD_NAME_LEN; i++, at += len + 1) {
+		len = strnlen(all + at, KD_NAME_LEN - at);
+		if (!len)
+			continue;
+		name[i] = strndup(all + at, len);
+		if (!name[i])
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static int split_names(const struct kd_rec_series *r, char *name[SERIES_NAMES])
+{
+	if (key_of_measure(r->measure) & KEY_BIT(KEY_MODULE))
+		return split_symbol(r->name, name);
+	return split_strings(r->name, r->dim == KD_DIM_FLUSHER ? SERIES_NAMES : 1, name);
 }
 
 int series_record_series(struct model *m, const struct kd_rec_series *r)
 {
-	char *func, *module;
+	char *name[SERIES_NAMES] = { 0 };
 	struct series *s;
 	struct group *g;
 	int err = get_series(m, r->rec.id, &s);
 
 	if (err || !s)
 		return err;
-	err = split_name(r->name, &func, &module);
-	if (err)
+	err = split_names(r, name);
+	if (err) {
+		free_names(name);
 		return err;
-	free(s->func);
-	free(s->module);
-	s->func = func;
-	s->module = module;
+	}
+	free_names(s->name);
+	memcpy(s->name, name, sizeof(s->name));
 	s->source = r->source;
 	s->measure = r->measure;
 	s->flavour = r->flavour;

@@ -38,6 +38,8 @@ static bool series_ok(const struct kd_rec *rec)
 		return false;
 	if (r->dim == KD_DIM_CPU && r->key[0] > UINT32_MAX)
 		return false;
+	if (r->flags & KD_SERIES_UPPER && r->flags & KD_SERIES_LOWER)
+		return false;
 	return memchr(r->name, '\0', sizeof(r->name));
 }
 

@@ -44,9 +44,10 @@ static double per_second(const struct view_hist *v, uint64_t n)
 static void put_headline(FILE *out, const struct view_hist *v, const struct metric *x)
 {
 	uint64_t count = hist_count(&x->hist), ns = scope_length_ns(v->model, v->scope);
-	char name[VIEW_NAME], n[FMT_LEN], time[FMT_LEN], rate[FMT_LEN], text[VIEW_NAME + 160];
+	char name[VIEW_NAME + 20], n[FMT_LEN], time[FMT_LEN], rate[FMT_LEN], text[VIEW_NAME + 180];
 
 	view_name(name, sizeof(name), v->model, x->source, x->measure, x->flavour);
+	text_append(name, sizeof(name), "%s", view_bound(x));
 	fmt_ns(time, sizeof(time), ns);
 	if (!count)
 		snprintf(text, sizeof(text), "%s: nothing in %s", name, time);
@@ -90,26 +91,44 @@ static void put_quantiles(FILE *out, const struct view_hist *v, const struct met
 	text_wrap(out, text, INDENT, INDENT, v->width);
 }
 
+static void put_whose_key(char *name, size_t size, const struct series *s, enum key_name key)
+{
+	struct keys k = { 0 };
+
+	if (s)
+		key_set(&k, s, key);
+	if (s && s->flags & KD_SERIES_OTHER && !key_has(&k, key))
+		snprintf(name, size, "other");
+	else
+		view_key(name, size, &k, key);
+}
+
 /* "free_x handed over", "called from f", or only "started" where nothing tells the series apart. */
 static void put_whose(char *buf, size_t size, const struct view_hist *v, const struct metric *x,
 		      uint32_t series)
 {
 	const struct measure_info *info = measure_info(x->measure);
-	char name[VIEW_FUNC];
+	const struct series *s = model_series(v->model, series);
+	unsigned int main = key_main(info->by);
+	char name[VIEW_KEY];
+	enum key_name key;
 
-	view_series(name, sizeof(name), model_series(v->model, series));
-	if (!*info->main_key)
-		snprintf(buf, size, "%s", info->begins);
-	else if (!strcmp(info->main_key, key_text(KEY_CALLER)))
-		snprintf(buf, size, "%s from %s", info->begins, name);
-	else
-		snprintf(buf, size, "%s %s", name, info->begins);
+	snprintf(buf, size, "%s", info->begins);
+	for (; main; main &= main - 1) {
+		key = (enum key_name)__builtin_ctz(main);
+		put_whose_key(name, sizeof(name), s, key);
+		if (key_info(key)->link)
+			text_append(buf, size, "%s%s %s", *buf ? " " : "", key_info(key)->link,
+				    name);
+		else
+			snprintf(buf, size, "%s%s%s", name, *info->begins ? " " : "", info->begins);
+	}
 }
 
 static void put_worst(FILE *out, const struct view_hist *v, const struct metric *x)
 {
 	const struct measure_info *info = measure_info(x->measure);
-	char whose[VIEW_FUNC + 32], when[FMT_LEN], value[FMT_LEN];
+	char whose[2 * VIEW_KEY], when[FMT_LEN], value[FMT_LEN];
 	const struct worst *w;
 	uint64_t real;
 
@@ -128,44 +147,25 @@ static void put_worst(FILE *out, const struct view_hist *v, const struct metric 
 
 /* --- what to hold against it --- */
 
-/*
- * Grace periods are polled: even when all CPUs are idle, rcu_gp_fqs_loop() waits one or two times
- * jiffies_till_first_fqs, since its first scan only takes notes of the CPUs that are not idle. A
- * callback, or a task, may come just after a grace period began and then needs two.
- */
-static const struct {
-	uint8_t measure, flavour;
-	unsigned int least, most; /* waits */
-} floors[] = {
-	{ KD_M_CALL_RCU_LATENCY, KD_FL_RCU, 1, 4 },
-	{ KD_M_RCU_GP_DURATION, KD_FL_RCU, 1, 2 },
-	{ KD_M_RCU_GP_WAIT, KD_FL_RCU, 1, 4 },
-};
-
 static void put_floor(FILE *out, const struct view_hist *v, const struct metric *x)
 {
 	uint64_t hz = model_fact_u64(v->model, "hz", 0);
 	uint64_t jiffies = model_fact_u64(v->model, "first_fqs_jiffies", 0);
 	char low[FMT_LEN], high[FMT_LEN];
+	unsigned int least, most;
 	uint64_t wait_ns;
-	size_t i;
 
-	if (!hz || !jiffies || hz > 1000000 || jiffies > 1000000)
+	if (!hz || !jiffies || hz > 1000000 || jiffies > 1000000 ||
+	    !measure_floor(x->measure, x->flavour, &least, &most))
 		return;
 	wait_ns = jiffies * 1000000000 / hz;
-	for (i = 0; i < sizeof(floors) / sizeof(floors[0]); i++) {
-		if (floors[i].measure != x->measure || floors[i].flavour != x->flavour)
-			continue;
-		fmt_ns(low, sizeof(low), wait_ns * floors[i].least);
-		fmt_ns(high, sizeof(high), wait_ns * floors[i].most);
-		if (!strcmp(strchr(low, ' '), strchr(high, ' ')))
-			*strchr(low, ' ') = '\0'; /* "4 to 16 ms" */
-		field(out, v, "floor:",
-		      "about %s to %s here (RCU polls: %u to %u waits of %" PRIu64
-		      " %s, HZ=%" PRIu64 ")",
-		      low, high, floors[i].least, floors[i].most, jiffies,
-		      jiffies == 1 ? "jiffy" : "jiffies", hz);
-	}
+	fmt_ns(low, sizeof(low), wait_ns * least);
+	fmt_ns(high, sizeof(high), wait_ns * most);
+	if (!strcmp(strchr(low, ' '), strchr(high, ' ')))
+		*strchr(low, ' ') = '\0'; /* "4 to 16 ms" */
+	field(out, v, "floor:",
+	      "about %s to %s here (RCU polls: %u to %u waits of %" PRIu64 " %s, HZ=%" PRIu64 ")",
+	      low, high, least, most, jiffies, jiffies == 1 ? "jiffy" : "jiffies", hz);
 }
 
 /* --- what is missing --- */
@@ -205,7 +205,7 @@ static void put_open(FILE *out, const struct view_hist *v, const struct metric *
 	for (i = 0; (other = measure_info(i)); i++)
 		of_source += other->source == x->source && !other->pending;
 	fmt_count(n, sizeof(n), open);
-	if (of_source > 1)
+	if (of_source > 1 || !*info->begins)
 		field(out, v, "waiting:", "%s begun, not yet done, in all of %s", n,
 		      source_name(x->source));
 	else
@@ -230,16 +230,22 @@ static void put_missing(FILE *out, const struct view_hist *v, const struct metri
 
 /* --- how it was measured --- */
 
+/* A row without a flavour speaks of all. */
 static const struct plan_row *find_plan(const struct view_hist *v, const struct metric *x)
 {
-	const struct model *m = v->model;
+	const struct plan_row *row, *any = NULL;
 	size_t i;
 
-	for (i = 0; i < m->nplan; i++)
-		if (m->plan[i].source == x->source && m->plan[i].measure == x->measure &&
-		    m->plan[i].flavour == x->flavour)
-			return &m->plan[i];
-	return NULL;
+	for (i = 0; i < v->model->nplan; i++) {
+		row = &v->model->plan[i];
+		if (row->source != x->source || row->measure != x->measure)
+			continue;
+		if (row->flavour == x->flavour)
+			return row;
+		if (row->flavour == KD_FL_NONE)
+			any = row;
+	}
+	return any;
 }
 
 static void put_filters(FILE *out, const struct view_hist *v)
@@ -259,11 +265,15 @@ static void put_method(FILE *out, const struct view_hist *v, const struct metric
 {
 	const struct measure_info *info = measure_info(x->measure);
 	const struct plan_row *row = find_plan(v, x);
-	char backend[64], hooks[1024], reason[512];
+	char what[160], backend[64], hooks[1024], reason[512];
 	uint64_t n = scope_sampling(v->model);
 
-	field(out, v, "measured:", "from %s to %s%s%s%s%s", info->begins, info->ends,
-	      row ? "; " : "", row ? fmt_safe(backend, sizeof(backend), row->backend) : "",
+	if (*info->begins)
+		snprintf(what, sizeof(what), "from %s to %s", info->begins, info->ends);
+	else
+		snprintf(what, sizeof(what), "%s", info->what);
+	field(out, v, "measured:", "%s%s%s%s%s", what, row ? "; " : "",
+	      row ? fmt_safe(backend, sizeof(backend), row->backend) : "",
 	      row && *row->hooks ? " on " : "",
 	      row ? fmt_safe(hooks, sizeof(hooks), row->hooks) : "");
 	if (n > 1)
@@ -318,14 +328,15 @@ static void put_total(FILE *out, const struct view_hist *v, const struct metric 
 {
 	const struct measure_info *info = measure_info(x->measure);
 	bool any = hist_count(&x->hist), bears = bearer(v, x->source) == x;
+	bool values = any && !info->count_only;
 
 	put_headline(out, v, x);
 	if (!any && !bears)
 		return;
-	if (any)
+	if (values)
 		put_quantiles(out, v, x);
 	put_worst(out, v, x);
-	if (!v->brief && any)
+	if (!v->brief && values)
 		put_floor(out, v, x);
 	if (bears) {
 		put_filters(out, v);
@@ -335,7 +346,7 @@ static void put_total(FILE *out, const struct view_hist *v, const struct metric 
 	}
 	if (!v->brief)
 		put_method(out, v, x);
-	if (!any)
+	if (!values)
 		return;
 	fputc('\n', out);
 	bars_print(out, &x->hist, info->unit, info->name, v->width);

@@ -11,14 +11,22 @@
 
 /* --- names and values --- */
 
+/* Flavours (or subsystems) that the plan or the stream has of this measure. */
 static bool has_several_flavours(const struct model *m, unsigned int source, unsigned int measure)
 {
-	size_t i, n = 0;
+	uint32_t seen = 0;
+	size_t i;
 
 	for (i = 0; i < m->nplan; i++)
-		n += m->plan[i].source == source && m->plan[i].measure == measure;
-	return n > 1;
+		if (m->plan[i].source == source && m->plan[i].measure == measure)
+			seen |= 1u << m->plan[i].flavour;
+	for (i = 0; i < m->ngroups; i++)
+		if (m->groups[i].source == source && m->groups[i].measure == measure)
+			seen |= 1u << m->groups[i].flavour;
+	return seen & (seen - 1);
 }
+
+_Static_assert(KD_FL_COUNT <= 32, "each flavour has a bit");
 
 char *view_name(char *buf, size_t size, const struct model *m, unsigned int source,
 		unsigned int measure, unsigned int flavour)
@@ -31,21 +39,68 @@ char *view_name(char *buf, size_t size, const struct model *m, unsigned int sour
 	return buf;
 }
 
-static char *func_text(char *buf, size_t size, const char *func, const char *module)
+const char *view_bound(const struct metric *x)
+{
+	if (!x->bound)
+		return "";
+	return x->bound & KD_SERIES_UPPER ? " (upper bound)" : " (lower bound)";
+}
+
+static void put_value(char *buf, size_t size, const struct keys *k, enum key_name key)
+{
+	const struct key_value *v = &k->v[key];
+
+	switch (key_info(key)->type) {
+	case KEY_NUMBER:
+		snprintf(buf, size, "%" PRIu64, v->number);
+		break;
+	case KEY_BOOL:
+		snprintf(buf, size, "%s%s", v->number ? "" : "not ", key_text(key));
+		break;
+	default:
+		fmt_safe(buf, size, v->text);
+	}
+}
+
+/* Notes in brackets behind a value; numbers say what they are. */
+static void add_notes(char *buf, size_t size, const struct keys *k, enum key_name key)
+{
+	bool unnamed = key_is_unnamed(&k->v[key]);
+	unsigned int with = key_info(key)->with & k->has, n = 0;
+	char note[VIEW_FUNC];
+	const char *name;
+	enum key_name b;
+
+	for (; with; with &= with - 1) {
+		b = (enum key_name)__builtin_ctz(with);
+		/* A thread that is called as its process is no news. */
+		if ((!key_info(b)->noted && !unnamed) ||
+		    (k->v[b].text && k->v[key].text && !strcmp(k->v[b].text, k->v[key].text)))
+			continue;
+		put_value(note, sizeof(note), k, b);
+		name = key_info(b)->type == KEY_NUMBER ? key_text(b) : "";
+		text_append(buf, size, "%s%s%s%s", n++ ? ", " : " (", name, *name ? " " : "", note);
+	}
+	if (n)
+		text_append(buf, size, ")");
+}
+
+char *view_key(char *buf, size_t size, const struct keys *k, enum key_name key)
 {
 	char whole[600];
 
-	if (!func)
-		func = "?";
-	snprintf(whole, sizeof(whole), module ? "%s [%s]" : "%s", func, module);
-	return fmt_safe(buf, size, whole);
-}
-
-char *view_series(char *buf, size_t size, const struct series *s)
-{
-	if (s && s->flags & KD_SERIES_OTHER)
-		return func_text(buf, size, "other", NULL);
-	return func_text(buf, size, s ? s->func : NULL, s ? s->module : NULL);
+	if (!key_has(k, key)) {
+		snprintf(buf, size, "?");
+		return buf;
+	}
+	if (key_info(key)->type == KEY_SYMBOL) {
+		snprintf(whole, sizeof(whole), key_has(k, KEY_MODULE) ? "%s [%s]" : "%s",
+			 k->v[key].text, k->v[KEY_MODULE].text);
+		return fmt_safe(buf, size, whole);
+	}
+	put_value(buf, size, k, key);
+	add_notes(buf, size, k, key);
+	return buf;
 }
 
 char *view_value(char *buf, size_t size, enum unit unit, uint64_t v)
@@ -67,49 +122,46 @@ char *view_off(char *buf, size_t size, const struct model *m, const struct plan_
 
 bool view_is_total(const struct metric *x)
 {
-	return scope_breakdown(x) == KEY_FLAVOUR;
+	return x->by == KEY_NONE;
 }
 
 /* --- the table of keys --- */
 
-static const struct table_column columns[] = {
-	{ "", false, 0 },   { "COUNT", true, 0 }, { "RATE/S", true, 4 }, { "P50", true, 3 },
-	{ "P99", true, 0 }, { "MAX", true, 1 },   { "SHARE", true, 2 },  { "ADDRESS", false, 0 },
+enum column { KEY, COUNT, RATE, P50, P99, MAX, SHARE, ADDRESS, COLUMNS };
+
+static const struct table_column columns[COLUMNS] = {
+	[KEY] = { "", false, 0 },       [COUNT] = { "COUNT", true, 0 },
+	[RATE] = { "RATE/S", true, 4 }, [P50] = { "P50", true, 3 },
+	[P99] = { "P99", true, 0 },     [MAX] = { "MAX", true, 1 },
+	[SHARE] = { "SHARE", true, 2 }, [ADDRESS] = { "ADDRESS", false, 0 },
 };
-#define COLUMNS (sizeof(columns) / sizeof(columns[0])) /* the last one only when asked for */
+
+/* What of a row is shown: values only where there are some, addresses only when asked for. */
+static bool has_column(const struct view_hist *v, const struct metric *x, enum column c)
+{
+	if (c == ADDRESS)
+		return v->scope->raw_addresses && key_info(x->by)->type == KEY_SYMBOL;
+	if (c == P50 || c == P99 || c == MAX)
+		return !measure_info(x->measure)->count_only;
+	return true;
+}
 
 static char *key_cell(char *buf, size_t size, const struct metric *x)
 {
 	char n[FMT_LEN];
 
-	switch (scope_breakdown(x)) {
-	case KEY_OTHER:
-		snprintf(buf, size, x->keys.others ? "other (%s more)" : "other",
-			 fmt_count(n, sizeof(n), x->keys.others));
-		break;
-	case KEY_FUNC:
-		func_text(buf, size, x->keys.func, x->keys.module);
-		break;
-	case KEY_CALLER:
-		func_text(buf, size, x->keys.caller, x->keys.module);
-		break;
-	case KEY_CPU:
-		snprintf(buf, size, "%u", x->keys.cpu);
-		break;
-	case KEY_LAZY:
-		snprintf(buf, size, x->keys.lazy ? "lazy" : "not lazy");
-		break;
-	default:
-		fmt_safe(buf, size, x->keys.module ? x->keys.module : "?");
-	}
+	if (!key_has(&x->keys, KEY_OTHER))
+		return view_key(buf, size, &x->keys, x->by);
+	snprintf(buf, size, x->keys.others ? "other (%s more)" : "other",
+		 fmt_count(n, sizeof(n), x->keys.others));
 	return buf;
 }
 
 /* Where keys of several flavours stand in one table. */
 static void add_flavour(char *buf, size_t size, const struct view_hist *v, const struct metric *x)
 {
-	if (x->keys.flavour && has_several_flavours(v->model, x->source, x->measure))
-		snprintf(buf + strlen(buf), size - strlen(buf), " (%s)", x->keys.flavour);
+	if (x->keys.has & KEY_GROUPS && has_several_flavours(v->model, x->source, x->measure))
+		text_append(buf, size, " (%s)", flavour_name(x->flavour));
 }
 
 /* "" where there is none, or several functions of one name are one row. */
@@ -153,7 +205,8 @@ static uint64_t whole_of(const struct view_hist *v, const struct metric *x)
 		const struct metric *t = &v->metrics[i];
 
 		if (view_is_total(t) && t->source == x->source && t->measure == x->measure &&
-		    (!x->keys.flavour || t->flavour == x->flavour))
+		    t->bound == x->bound &&
+		    (!(x->keys.has & KEY_GROUPS) || t->flavour == x->flavour))
 			sum += hist_count(&t->hist);
 	}
 	return sum;
@@ -162,9 +215,11 @@ static uint64_t whole_of(const struct view_hist *v, const struct metric *x)
 static int add_row(struct table *t, const struct view_hist *v, const struct metric *x)
 {
 	uint64_t ns = scope_length_ns(v->model, v->scope), n = hist_count(&x->hist);
-	char key[VIEW_FUNC], count[FMT_LEN], rate[FMT_LEN];
+	char key[VIEW_KEY], count[FMT_LEN], rate[FMT_LEN];
 	char p50[FMT_LEN], p99[FMT_LEN], max[FMT_LEN], share[FMT_LEN], address[FMT_LEN];
-	const char *const cells[COLUMNS] = { key, count, rate, p50, p99, max, share, address };
+	const char *const all[COLUMNS] = { key, count, rate, p50, p99, max, share, address };
+	const char *cells[COLUMNS];
+	size_t c, ncells = 0;
 
 	key_cell(key, sizeof(key), x);
 	add_flavour(key, sizeof(key), v, x);
@@ -175,52 +230,46 @@ static int add_row(struct table *t, const struct view_hist *v, const struct metr
 	view_value(max, sizeof(max), measure_info(x->measure)->unit, x->hist.max);
 	share_cell(share, sizeof(share), n, whole_of(v, x));
 	address_cell(address, sizeof(address), x);
+	for (c = 0; c < COLUMNS; c++)
+		if (has_column(v, x, (enum column)c))
+			cells[ncells++] = all[c];
 	return table_add(t, cells);
 }
 
-static void put_title(char *title, size_t size, enum key_name key)
+static void put_title(char *title, size_t size, const struct metric *x)
 {
 	size_t i;
 
-	snprintf(title, size, "%s", key_text(key));
+	snprintf(title, size, "%s", key_text(x->by));
 	for (i = 0; title[i]; i++)
 		title[i] = (char)toupper((unsigned char)title[i]);
+	text_append(title, size, "%s", view_bound(x));
 }
 
-static bool has_address(enum key_name by)
+static bool in_table(const struct metric *x, const struct metric *first)
 {
-	return by == KEY_FUNC || by == KEY_CALLER;
-}
-
-static bool in_table(const struct metric *x, const struct metric *total, enum key_name by)
-{
-	if (x->source != total->source || x->measure != total->measure || by == KEY_COUNT)
-		return false;
-	return scope_breakdown(x) == by || scope_breakdown(x) == KEY_OTHER;
+	return x->source == first->source && x->measure == first->measure && x->by == first->by &&
+	       x->bound == first->bound;
 }
 
 /* One table: rows from *i on that share their breakdown, and the rest behind them. */
-static int put_table(FILE *out, const struct view_hist *v, size_t *i, const struct metric *total)
+static int put_table(FILE *out, const struct view_hist *v, size_t *i)
 {
-	enum key_name by = scope_breakdown(&v->metrics[*i]);
+	const struct metric *first = &v->metrics[*i];
 	struct table_column heads[COLUMNS];
-	char title[32];
+	size_t c, nheads = 0;
+	char title[64];
 	struct table t;
 	int err = 0;
 
-	memcpy(heads, columns, sizeof(heads));
-	if (by == KEY_OTHER && key_by_name(measure_info(total->measure)->main_key, &by))
-		by = KEY_OTHER; /* nothing but the rest */
-	put_title(title, sizeof(title), by);
+	for (c = 0; c < COLUMNS; c++)
+		if (has_column(v, first, (enum column)c))
+			heads[nheads++] = columns[c];
+	put_title(title, sizeof(title), first);
 	heads[0].title = title;
-	table_init(&t, heads, v->scope->raw_addresses && has_address(by) ? COLUMNS : COLUMNS - 1);
-	for (; !err && *i < v->n; ++*i) {
-		if (!in_table(&v->metrics[*i], total, by))
-			break;
+	table_init(&t, heads, nheads);
+	for (; !err && *i < v->n && in_table(&v->metrics[*i], first); ++*i)
 		err = add_row(&t, v, &v->metrics[*i]);
-		if (scope_breakdown(&v->metrics[*i]) == KEY_OTHER)
-			by = KEY_COUNT; /* comes last: nothing more belongs here */
-	}
 	if (!err) {
 		fputc('\n', out);
 		table_print(&t, out, v->width);
@@ -238,7 +287,7 @@ int view_keys(FILE *out, const struct view_hist *v, const struct metric *total)
 		const struct metric *x = &v->metrics[i];
 
 		if (x->source == total->source && x->measure == total->measure && !view_is_total(x))
-			err = put_table(out, v, &i, total);
+			err = put_table(out, v, &i);
 		else
 			i++;
 	}

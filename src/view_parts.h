@@ -13,14 +13,17 @@
 
 #define VIEW_NAME 80
 #define VIEW_FUNC 1100 /* the longest name there is, all of it escaped */
+#define VIEW_KEY 2300  /* with what stands beside it: together no longer than two such names */
 
 /* All return buf. */
 
 /* "call_rcu.latency"; with the flavour where the plan has several of this measure. */
 char *view_name(char *buf, size_t size, const struct model *m, unsigned int source,
 		unsigned int measure, unsigned int flavour);
-/* "func [module]", harmless; "?" without a name. */
-char *view_series(char *buf, size_t size, const struct series *s);
+/* A key's value with what stands beside it, harmless: "func [module]", "12 (my_map)"; "?" if none. */
+char *view_key(char *buf, size_t size, const struct keys *k, enum key_name key);
+/* " (upper bound)", " (lower bound)" or "" */
+const char *view_bound(const struct metric *x);
 char *view_value(char *buf, size_t size, enum unit unit, uint64_t v);
 /* "call_rcu.latency: off: REASON (FIX)" */
 char *view_off(char *buf, size_t size, const struct model *m, const struct plan_row *row);

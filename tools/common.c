@@ -35,7 +35,8 @@ const struct opt show_options[] = {
 	{ .name = "by",
 	  .type = OPT_CALL,
 	  .value = "KEY",
-	  .help = "break down by these keys: a comma list of func, caller, module, cpu, lazy, flavour",
+	  .help = "break down by these keys: a comma list of",
+	  .help_list = key_list,
 	  FIELD(by),
 	  .call = parse_by },
 	{ .name = "filter",
@@ -219,8 +220,8 @@ static bool add_short(uint32_t *flavours, const char *name)
 	return true;
 }
 
-/* flavours: by measure, those that are asked for of it. */
-static int add_source(uint32_t *flavours, char *name)
+/* flavours: by measure, those that are asked for of it. named: measures asked for one by one. */
+static int add_source(uint32_t *flavours, uint64_t *named, char *name)
 {
 	char *measure = strchr(name, '.');
 	const struct measure_info *info;
@@ -234,8 +235,10 @@ static int add_source(uint32_t *flavours, char *name)
 		return unknown_source(name);
 	if (measure && (measure_by_name(source, measure, &i) || !is_planned(i)))
 		return unknown_measure(source, measure);
-	if (measure)
+	if (measure) {
 		flavours[i] = UINT32_MAX;
+		*named |= 1ULL << i;
+	}
 	for (i = 0; !measure && (info = measure_info(i)); i++)
 		if (info->source == source && is_planned(i))
 			flavours[i] = UINT32_MAX;
@@ -247,16 +250,18 @@ int parse_sources(void *into, const char *list)
 	struct plan_request *want = into;
 	uint32_t flavours[KD_M_COUNT] = { 0 };
 	char name[NAME_LEN];
+	uint64_t named = 0;
 	unsigned int m;
 	int err;
 
 	while ((err = next_name("sources", &list, name, sizeof(name))) > 0) {
-		err = add_source(flavours, name);
+		err = add_source(flavours, &named, name);
 		if (err)
 			return err;
 	}
 	want->sources = 0;
 	want->measures = 0;
+	want->named = named;
 	for (m = 0; m < KD_M_COUNT; m++) {
 		want->hidden[m] = ~flavours[m];
 		if (!flavours[m])
@@ -299,15 +304,9 @@ int parse_backends(void *into, const char *list)
 
 static int find_key(const char *option, const char *name, enum key_name *key)
 {
-	char known[256] = "";
-	int k;
-
 	if (!key_by_name(name, key) && *key != KEY_OTHER)
 		return 0;
-	for (k = 0; k < KEY_COUNT; k++)
-		if (k != KEY_OTHER)
-			add_name(known, sizeof(known), key_text((enum key_name)k));
-	return log_err(-EINVAL, "--%s: unknown key \"%s\"; known: %s", option, name, known);
+	return log_err(-EINVAL, "--%s: unknown key \"%s\"; known: %s", option, name, key_list());
 }
 
 int parse_by(void *into, const char *list)
@@ -375,29 +374,52 @@ static unsigned int filtered_keys(const struct common *c)
 	return keys;
 }
 
-/* The first key of a set, for a message. */
-static const char *first_key(unsigned int keys)
+/* Whether no series carries both. The odd one is set to the one that main series do not carry. */
+static bool exclude_each_other(unsigned int *odd, unsigned int *other)
 {
-	return key_text((enum key_name)__builtin_ctz(keys));
+	unsigned int swap = *odd;
+
+	if (key_dims(KEY_BIT(*odd) | KEY_BIT(*other)))
+		return false;
+	if (key_info((enum key_name)swap)->dims >> KD_DIM_MAIN & 1) {
+		*odd = *other;
+		*other = swap;
+	}
+	return true;
 }
 
-/* The kernel side counts by CPU and by the other keys apart: nothing knows both of an event. */
+/*
+ * The kernel side counts by CPU, by flusher and by the other keys apart: nothing knows two of these of
+ * an event.
+ */
+static int check_pair(const struct common *c, const char *command, unsigned int a, unsigned int b)
+{
+	unsigned int filtered = filtered_keys(c), odd = a, other = b;
+	static const char why[] = "cannot be combined: events are counted by one or the other";
+
+	if (!exclude_each_other(&odd, &other))
+		return 0;
+	if (filtered >> odd & filtered >> other & 1)
+		return log_err(-EINVAL, "%s: --filter %s and --filter %s %s", command,
+			       key_text((enum key_name)odd), key_text((enum key_name)other), why);
+	if (filtered >> odd & c->by >> other & 1)
+		return log_err(-EINVAL, "%s: --filter %s and --by %s %s", command,
+			       key_text((enum key_name)odd), key_text((enum key_name)other), why);
+	if (c->by >> odd & filtered >> other & 1)
+		return log_err(-EINVAL, "%s: --by %s and --filter %s %s", command,
+			       key_text((enum key_name)odd), key_text((enum key_name)other), why);
+	return 0;
+}
+
 static int check_keys(const struct common *c, const char *command)
 {
-	const unsigned int cpu = BIT(KEY_CPU), rest = ~(cpu | BIT(KEY_FLAVOUR));
-	static const char why[] = "cannot be combined: events are counted by one or the other";
-	unsigned int filtered = filtered_keys(c);
+	unsigned int a, b;
+	int err = 0;
 
-	if (filtered & cpu && filtered & rest)
-		return log_err(-EINVAL, "%s: --filter cpu and --filter %s %s", command,
-			       first_key(filtered & rest), why);
-	if (filtered & cpu && c->by & rest)
-		return log_err(-EINVAL, "%s: --filter cpu and --by %s %s", command,
-			       first_key(c->by & rest), why);
-	if (c->by & cpu && filtered & rest)
-		return log_err(-EINVAL, "%s: --by cpu and --filter %s %s", command,
-			       first_key(filtered & rest), why);
-	return 0;
+	for (a = 0; !err && a < KEY_OTHER; a++)
+		for (b = 0; !err && b < a; b++)
+			err = check_pair(c, command, a, b);
+	return err;
 }
 
 int common_check(const struct common *c, const char *command)
@@ -416,9 +438,18 @@ int common_choose(struct common *c, const char *command, bool pending)
 	const struct measure_info *info;
 	unsigned int i;
 
-	for (i = 0; (info = measure_info(i)); i++)
-		if (info->pending != pending)
-			c->want.measures &= ~(1ULL << i);
+	for (i = 0; (info = measure_info(i)); i++) {
+		if (info->pending == pending)
+			continue;
+		c->want.measures &= ~(1ULL << i);
+		if (c->want.named >> i & 1)
+			return log_err(
+				-EINVAL,
+				pending ? "%s: %s.%s is no list; kdefer hist -s %s shows it"
+					: "%s: %s.%s is a list, and no time; kdefer lists -s %s shows it",
+				command, source_name(info->source), info->name,
+				source_name(info->source));
+	}
 	if (c->want.measures)
 		return 0;
 	if (pending)
@@ -440,9 +471,9 @@ struct query common_query(const struct common *c, bool interval, size_t top)
 		.nfilters = c->filters.n,
 	};
 
-	/* The main key cannot be told of what is filtered by CPU. */
-	if (!q.by && filtered_keys(c) & BIT(KEY_CPU))
-		q.by = BIT(KEY_CPU);
+	/* A filter by what only series of another kind carry leaves no breakdown of main keys. */
+	if (!q.by && !(key_dims(filtered_keys(c)) >> KD_DIM_MAIN & 1))
+		q.by = filtered_keys(c) & ~KEY_GROUPS;
 	if (!c->full)
 		q.top = c->top ? (size_t)c->top : top;
 	return q;
@@ -458,15 +489,15 @@ struct scope common_scope(const struct common *c, bool interval)
 	};
 }
 
-/* What a filter leaves out is not hooked either. */
-static uint32_t filtered_flavours(const struct common *c)
+/* What a filter leaves out is not hooked either: flavours, subsystems. */
+static uint32_t filtered_groups(const struct common *c)
 {
 	uint32_t flavours = UINT32_MAX;
 
 	for (size_t i = 0; i < c->filters.n; i++) {
 		uint32_t matching = 0;
 
-		if (c->filters.f[i].key != KEY_FLAVOUR)
+		if (!(KEY_GROUPS >> c->filters.f[i].key & 1))
 			continue;
 		for (unsigned int f = 0; f < KD_FL_COUNT; f++)
 			if (flavour_name(f) && !fnmatch(c->filters.f[i].glob, flavour_name(f), 0))
@@ -476,16 +507,31 @@ static uint32_t filtered_flavours(const struct common *c)
 	return flavours;
 }
 
+/* Kinds of series besides the main ones that the keys asked for need, and each measure's own. */
+static uint32_t wanted_dims(const struct common *c)
+{
+	unsigned int keys = c->by | filtered_keys(c), i;
+	const struct measure_info *info;
+	uint32_t dims = 0;
+
+	for (i = 0; (info = measure_info(i)); i++)
+		if (c->want.measures >> i & 1)
+			keys |= info->by;
+	for (i = 0; i < KEY_OTHER; i++)
+		if (keys >> i & 1 && !(key_dims(KEY_BIT(i)) >> KD_DIM_MAIN & 1))
+			dims |= key_dims(KEY_BIT(i));
+	return dims;
+}
+
 void common_conf(const struct common *c, struct session_conf *conf)
 {
 	session_conf_init(conf);
 	conf->want = c->want;
-	conf->want.flavours &= filtered_flavours(c);
+	conf->want.flavours &= filtered_groups(c);
 	conf->attach_timeout_ns = c->attach_timeout_ns;
 	conf->max_memory = c->max_memory;
 	conf->sample = c->sample;
-	if ((c->by | filtered_keys(c)) & BIT(KEY_CPU))
-		conf->dims |= BIT(KD_DIM_CPU);
+	conf->dims |= wanted_dims(c);
 }
 
 /* --- endings --- */

@@ -203,17 +203,29 @@ static int replay_record(void *ctx, const struct kd_rec *rec)
 	return take(ctx, rec);
 }
 
-static void say_that_cpu_is_missing(const struct hist_command *h)
+static bool holds_dims(const struct model *m, unsigned int dims)
 {
-	const struct model *m = &h->model;
 	size_t i;
 
-	if (!(common_query(&h->common, false, 0).by >> KEY_CPU & 1) || !m->nseries)
-		return;
 	for (i = 0; i < m->nseries; i++)
-		if (m->series[i].declared && m->series[i].dim == KD_DIM_CPU)
-			return;
-	log_warn("%s: holds nothing by cpu: it was not recorded with --by cpu", h->common.input);
+		if (m->series[i].declared && dims >> m->series[i].dim & 1)
+			return true;
+	return false;
+}
+
+/* Series of other kinds than the main ones are recorded when asked for. */
+static void say_that_keys_are_missing(const struct hist_command *h)
+{
+	unsigned int by = common_query(&h->common, false, 0).by, i;
+
+	for (i = 0; h->model.nseries && i < KEY_OTHER; i++) {
+		unsigned int dims = key_dims(KEY_BIT(i));
+
+		if (by >> i & 1 && !(dims >> KD_DIM_MAIN & 1) && !holds_dims(&h->model, dims))
+			log_warn("%s: holds nothing by %s: it was not recorded with --by %s",
+				 h->common.input, key_text((enum key_name)i),
+				 key_text((enum key_name)i));
+	}
 }
 
 static int show_capture(struct hist_command *h)
@@ -228,7 +240,7 @@ static int show_capture(struct hist_command *h)
 	if (scope_measured(&h->model, &sc)) {
 		if (!h->model.ticks)
 			log_warn("%s: holds no whole interval", h->common.input);
-		say_that_cpu_is_missing(h);
+		say_that_keys_are_missing(h);
 		return end_code(finish(h, NULL));
 	}
 	log_err(-ENODEV, "%s: nothing that was asked for was measured there", h->common.input);

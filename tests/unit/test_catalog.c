@@ -17,6 +17,45 @@ static const char *const losses[] = {
 };
 static const char *const sources[] = { "call_rcu", "rcu_gp", "memalloc", "rstat" };
 static const char *const counts[] = { "begun", "done", "open", "barrier" };
+static const char *const lists[] = { "done",
+				     "wait",
+				     "next_ready",
+				     "next",
+				     "lazy",
+				     "bypass",
+				     "invoking",
+				     "kfree",
+				     "free_llist",
+				     "free_llist_extra",
+				     "free_by_rcu",
+				     "waiting_for_gp",
+				     "free_by_rcu_ttrace",
+				     "waiting_for_gp_ttrace",
+				     "updated",
+				     "waiters" };
+static const char *const stages[] = { "rcu", "tasks_trace" };
+static const char *const classes[] = { "other", "memory.stat", "cpu.stat", "periodic", "reclaim",
+				       "zswap", "removal",     "bpf",      "io.stat",  "kdefer" };
+static const char *const gp_states[] = { "idle", "starting", "waiting", "cleanup" };
+static const char *const measures[] = {
+	"call_rcu.latency",
+	"rcu_gp.duration",
+	"rcu_gp.wait",
+	"call_rcu.pending",
+	"rcu_gp.pending",
+	"memalloc.pending",
+	"rstat.pending",
+	"memalloc.latency",
+	"memalloc.refill",
+	"memalloc.drain",
+	"memalloc.refill_failed",
+	"rstat.flush",
+	"rstat.wait",
+	"rstat.hold",
+	"rstat.work",
+	"rstat.cgroups",
+	"rstat.blame",
+};
 
 static void test_sources(void **state)
 {
@@ -57,13 +96,18 @@ static void test_measures(void **state)
 	unsigned int i, found;
 
 	(void)state;
+	assert_int_equal(COUNT(measures), KD_M_COUNT);
 	for (i = 0; i < KD_M_COUNT; i++) {
+		char name[64];
+
 		info = measure_info(i);
 		assert_non_null(info);
+		snprintf(name, sizeof(name), "%s.%s", source_name(info->source), info->name);
+		assert_string_equal(name, measures[i]);
 		assert_int_equal(info->id, i);
 		assert_true(info->source < KD_SRC_COUNT && info->meaning > 0);
-		assert_true(info->name && info->main_key && info->what && info->begins &&
-			    info->ends && info->group_key);
+		assert_true(info->name && info->what && info->begins && info->ends &&
+			    info->group_key);
 		assert_int_equal(measure_by_name(info->source, info->name, &found), 0);
 		assert_int_equal(found, i);
 	}
@@ -75,7 +119,7 @@ static void test_measures(void **state)
 	assert_string_equal(info->name, "latency");
 	assert_string_equal(unit_name(info->unit), "ns");
 	assert_int_equal(info->meaning, 1);
-	assert_string_equal(info->main_key, "func");
+	assert_int_equal(info->by, KEY_BIT(KEY_FUNC) | KEY_BIT(KEY_LAZY));
 	assert_int_equal(measure_by_name(KD_SRC_RSTAT, "latency", &found), -ENOENT);
 	assert_int_equal(measure_by_name(KD_SRC_CALL_RCU, "flush", &found), -ENOENT);
 }
@@ -100,12 +144,38 @@ static void test_losses_and_counts(void **state)
 	assert_string_equal(count_name(KD_CNT_COUNT), "?");
 }
 
+static void test_states(void **state)
+{
+	unsigned int i;
+
+	(void)state;
+	assert_int_equal(COUNT(lists), KD_LIST_COUNT);
+	for (i = 0; i < KD_LIST_COUNT; i++)
+		assert_string_equal(list_name(i), lists[i]);
+	assert_string_equal(list_name(KD_LIST_COUNT), "?");
+	assert_string_equal(list_name(KD_LIST_UNKNOWN), "?");
+	assert_int_equal(COUNT(stages) + 1, KD_STAGE_COUNT);
+	assert_null(stage_name(KD_STAGE_NONE));
+	assert_null(stage_name(KD_STAGE_COUNT));
+	for (i = 1; i < KD_STAGE_COUNT; i++)
+		assert_string_equal(stage_name(i), stages[i - 1]);
+	assert_int_equal(COUNT(classes), KD_FC_COUNT);
+	for (i = 0; i < KD_FC_COUNT; i++)
+		assert_string_equal(flusher_class_name(i), classes[i]);
+	assert_string_equal(flusher_class_name(KD_FC_COUNT), "?");
+	assert_int_equal(COUNT(gp_states), KD_GP_STATE_COUNT);
+	for (i = 0; i < KD_GP_STATE_COUNT; i++)
+		assert_string_equal(gp_state_name(i), gp_states[i]);
+	assert_string_equal(gp_state_name(KD_GP_STATE_COUNT), "?");
+}
+
 static void test_units_and_dims(void **state)
 {
 	(void)state;
 	assert_string_equal(unit_name(UNIT_NS), "ns");
 	assert_string_equal(unit_name(UNIT_COUNT), "count");
 	assert_string_equal(dim_name(KD_DIM_CPU), "cpu");
+	assert_string_equal(dim_name(KD_DIM_FLUSHER), "flusher");
 	assert_string_equal(dim_name(KD_DIM_COUNT), "?");
 }
 
@@ -114,7 +184,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_sources),        cmocka_unit_test(test_flavours),
 		cmocka_unit_test(test_measures),       cmocka_unit_test(test_losses_and_counts),
-		cmocka_unit_test(test_units_and_dims),
+		cmocka_unit_test(test_units_and_dims), cmocka_unit_test(test_states),
 	};
 
 	return cmocka_run_group_tests_name("catalog", tests, NULL, NULL);

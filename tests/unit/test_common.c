@@ -11,6 +11,9 @@
 #define LATENCY (1ull << KD_M_CALL_RCU_LATENCY)
 #define DURATION (1ull << KD_M_RCU_GP_DURATION)
 #define WAIT (1ull << KD_M_RCU_GP_WAIT)
+#define PENDING (1ull << KD_M_CALL_RCU_PENDING | 1ull << KD_M_RCU_GP_PENDING)
+
+#define FLUSHER (1u << KD_DIM_FLUSHER) /* rstat is broken down by it unless told otherwise */
 
 static struct common c;
 
@@ -45,7 +48,7 @@ static void defaults_ask_for_all(void **state)
 	assert_int_equal(conf.attach_timeout_ns, SESSION_ATTACH_TIMEOUT_NS);
 	assert_int_equal(conf.max_memory, SESSION_MAX_MEMORY);
 	assert_int_equal(conf.sample, 1);
-	assert_int_equal(conf.dims, 0);
+	assert_int_equal(conf.dims, FLUSHER);
 	assert_int_equal(common_check(&c, "x"), 0);
 	assert_string_equal(logged, "");
 }
@@ -62,6 +65,7 @@ static void sources(void **state)
 	assert_int_equal(parse_sources(&c.want, "rcu_gp.duration"), 0);
 	assert_int_equal(c.want.sources, SOURCE(KD_SRC_RCU_GP));
 	assert_int_equal(c.want.measures, DURATION);
+	assert_int_equal(c.want.named, DURATION);
 	assert_int_equal(c.want.hidden[KD_M_RCU_GP_DURATION], 0);
 	assert_refused(parse_sources(&c.want, "x"),
 		       "--sources: unknown source \"x\"; known: call_rcu, rcu_gp, rcu_tasks_trace");
@@ -127,6 +131,11 @@ static void backends(void **state)
 		       "--backends: there is an empty name in the list");
 }
 
+#define KEYS                                                                                              \
+	"known: flavour, subsystem, func, caller, module, stage, map_id, map_name, unit_size, "           \
+	"cgroup_id, cgroup, hierarchy, flusher, flusher_thread, flusher_class, tgid, flusher_cgroup_id, " \
+	"flusher_cgroup, cpu, lazy"
+
 static void breakdowns(void **state)
 {
 	struct session_conf conf;
@@ -135,16 +144,13 @@ static void breakdowns(void **state)
 	assert_int_equal(parse_by(&c.by, "cpu,func"), 0);
 	assert_int_equal(c.by, 1u << KEY_CPU | 1u << KEY_FUNC);
 	common_conf(&c, &conf);
-	assert_int_equal(conf.dims, 1u << KD_DIM_CPU);
+	assert_int_equal(conf.dims, 1u << KD_DIM_CPU | FLUSHER);
 	assert_int_equal(parse_by(&c.by, "lazy"), 0);
 	assert_int_equal(common_query(&c, false, 5).by, 1u << KEY_LAZY);
 	common_conf(&c, &conf);
-	assert_int_equal(conf.dims, 0);
-	assert_refused(parse_by(&c.by, "x"),
-		       "--by: unknown key \"x\"; known: flavour, lazy, func, module, cpu, caller");
-	assert_refused(
-		parse_by(&c.by, "other"),
-		"--by: unknown key \"other\"; known: flavour, lazy, func, module, cpu, caller");
+	assert_int_equal(conf.dims, FLUSHER);
+	assert_refused(parse_by(&c.by, "x"), "--by: unknown key \"x\"; " KEYS);
+	assert_refused(parse_by(&c.by, "other"), "--by: unknown key \"other\"; " KEYS);
 	assert_refused(parse_by(&c.by, ""), "--by: there is an empty name in the list");
 }
 
@@ -165,10 +171,8 @@ static void filters(void **state)
 	assert_int_equal(q.filters[1].key, KEY_LAZY);
 	assert_int_equal(q.by, 0);
 	common_conf(&c, &conf);
-	assert_int_equal(conf.dims, 0);
-	assert_refused(
-		parse_filter(&c.filters, "x=1"),
-		"--filter: unknown key \"x\"; known: flavour, lazy, func, module, cpu, caller");
+	assert_int_equal(conf.dims, FLUSHER);
+	assert_refused(parse_filter(&c.filters, "x=1"), "--filter: unknown key \"x\"; " KEYS);
 	assert_refused(parse_filter(&c.filters, "func"),
 		       "--filter: \"func\" is no KEY=GLOB; use e.g. func=nf_*");
 	assert_refused(parse_filter(&c.filters, "func="),
@@ -188,7 +192,7 @@ static void filter_by_cpu_breaks_down_by_cpu(void **state)
 	assert_int_equal(parse_filter(&c.filters, "cpu=3"), 0);
 	assert_int_equal(common_query(&c, false, 0).by, 1u << KEY_CPU);
 	common_conf(&c, &conf);
-	assert_int_equal(conf.dims, 1u << KD_DIM_CPU);
+	assert_int_equal(conf.dims, 1u << KD_DIM_CPU | FLUSHER);
 	assert_int_equal(common_check(&c, "x"), 0);
 }
 
@@ -225,6 +229,20 @@ static void how_many_keys(void **state)
 	c.top = 0;
 	assert_int_equal(common_check(&c, "x"), 0);
 	assert_int_equal(common_query(&c, false, 10).top, 0);
+}
+
+static void histograms_have_no_lists(void **state)
+{
+	(void)state;
+	assert_int_equal(common_choose(&c, "x", false), 0);
+	assert_int_equal(c.want.measures & PENDING, 0);
+	assert_true(c.want.measures & LATENCY);
+	c.want.named = LATENCY | 1ull << KD_M_RCU_GP_PENDING;
+	assert_refused(common_choose(&c, "x", false),
+		       "x: rcu_gp.pending is a list, and no time; kdefer lists -s rcu_gp shows it");
+	c.want.named = LATENCY;
+	assert_refused(common_choose(&c, "x", true),
+		       "x: call_rcu.latency is no list; kdefer hist -s call_rcu shows it");
 }
 
 static void one_kind_of_output(void **state)
@@ -286,7 +304,7 @@ static void help_names_every_key(void **state)
 	assert_string_equal(o->name, "by");
 	for (k = 0; k < KEY_COUNT; k++)
 		if (k != KEY_OTHER)
-			assert_non_null(strstr(o->help, key_text((enum key_name)k)));
+			assert_non_null(strstr(o->help_list(), key_text((enum key_name)k)));
 	for (o = measure_options; strcmp(o->name, "backends"); o++)
 		;
 	for (k = BACKEND_NONE + 1; k < BACKEND_COUNT; k++)
@@ -306,6 +324,7 @@ int main(void)
 		cmocka_unit_test_setup(filter_by_cpu_breaks_down_by_cpu, setup),
 		cmocka_unit_test_setup(cpu_goes_with_nothing_else, setup),
 		cmocka_unit_test_setup(how_many_keys, setup),
+		cmocka_unit_test_setup(histograms_have_no_lists, setup),
 		cmocka_unit_test_setup(one_kind_of_output, setup),
 		cmocka_unit_test_setup(samples, setup),
 		cmocka_unit_test_setup(json_is_wanted_even_in_wrong_usage, setup),

@@ -8,7 +8,9 @@
 #include "plan.h"
 #include "records.h"
 
-#define BIT(key) (1u << (key))
+#define BIT(key) KEY_BIT(key)
+#define TEXT(x, key) ((x).keys.v[key].text)
+#define NUMBER(x, key) ((x).keys.v[key].number)
 
 static struct model m;
 static struct stream s;
@@ -69,7 +71,7 @@ static void expect(size_t i, unsigned int has, uint8_t flavour, uint64_t count)
 	assert_int_equal(out[i].keys.has, has);
 	assert_int_equal(out[i].flavour, flavour);
 	if (has & BIT(KEY_FLAVOUR))
-		assert_string_equal(out[i].keys.flavour, flavour_name(flavour));
+		assert_string_equal(TEXT(out[i], KEY_FLAVOUR), flavour_name(flavour));
 	assert_int_equal(hist_count(&out[i].hist), count);
 	assert_int_equal(out[i].hist.sum, 3 * count);
 }
@@ -84,21 +86,21 @@ static void expect_func(size_t i, uint8_t flavour, const char *func, const char 
 {
 	expect(i, BIT(KEY_FLAVOUR) | BIT(KEY_FUNC) | (module ? BIT(KEY_MODULE) : 0), flavour,
 	       count);
-	assert_string_equal(out[i].keys.func, func);
+	assert_string_equal(TEXT(out[i], KEY_FUNC), func);
 	if (module)
-		assert_string_equal(out[i].keys.module, module);
+		assert_string_equal(TEXT(out[i], KEY_MODULE), module);
 }
 
 static void expect_cpu(size_t i, uint8_t flavour, uint32_t cpu, uint64_t count)
 {
 	expect(i, BIT(KEY_FLAVOUR) | BIT(KEY_CPU), flavour, count);
-	assert_int_equal(out[i].keys.cpu, cpu);
+	assert_int_equal(NUMBER(out[i], KEY_CPU), cpu);
 }
 
 static void expect_lazy(size_t i, uint8_t flavour, bool lazy, uint64_t count)
 {
 	expect(i, BIT(KEY_FLAVOUR) | BIT(KEY_LAZY), flavour, count);
-	assert_true(out[i].keys.lazy == lazy);
+	assert_true(NUMBER(out[i], KEY_LAZY) == lazy);
 }
 
 /*
@@ -164,8 +166,8 @@ static void test_by(void **state)
 	ask((struct query){ .by = BIT(KEY_MODULE) });
 	assert_int_equal(n, 6);
 	expect(2, BIT(KEY_FLAVOUR) | BIT(KEY_MODULE), KD_FL_RCU, 30);
-	assert_string_equal(out[2].keys.module, "vmlinux");
-	assert_string_equal(out[3].keys.module, "mod");
+	assert_string_equal(TEXT(out[2], KEY_MODULE), "vmlinux");
+	assert_string_equal(TEXT(out[3], KEY_MODULE), "mod");
 	expect(5, BIT(KEY_FLAVOUR) | BIT(KEY_OTHER), KD_FL_RCU, 5);
 
 	ask((struct query){ .by = BIT(KEY_FLAVOUR) }); /* that is what totals are */
@@ -203,7 +205,7 @@ static void test_plan_rows_without_samples(void **state)
 	ask((struct query){ 0 });
 	assert_int_equal(n, 3);
 	expect(0, 0, KD_FL_NONE, 0); /* an empty key */
-	assert_null(out[0].keys.flavour);
+	assert_int_equal(out[0].by, KEY_NONE);
 	expect_total(1, KD_FL_RCU, 0);
 	expect_total(2, KD_FL_TASKS, 0);
 	put_bucket(&s, 9, 3, 100); /* not declared: of no measure, with or without flavour */
@@ -216,9 +218,10 @@ static void test_plan_rows_without_samples(void **state)
 	add(1, KD_FL_RCU, KD_DIM_MAIN, 0, 1, "f", 2);
 	put_tick(&s, 2, 1);
 	ask((struct query){ 0 });
-	assert_int_equal(n, 4);
-	expect_total(1, KD_FL_RCU, 2);
-	assert_non_null(out[1].worst);
+	assert_int_equal(n, 3); /* a row without a flavour speaks of all: some flavour is there */
+	expect_total(0, KD_FL_RCU, 2);
+	assert_non_null(out[0].worst);
+	expect_total(1, KD_FL_TASKS, 0);
 }
 
 static void test_worst(void **state)
@@ -319,7 +322,7 @@ static void test_top(void **state)
 	assert_int_equal(n, 4);
 	expect_func(2, KD_FL_RCU, "free_a", NULL, 30);
 	expect(3, BIT(KEY_OTHER), KD_FL_NONE, 15 + 7 + 5); /* of two flavours */
-	assert_null(out[3].keys.flavour);
+	assert_false(key_has(&out[3].keys, KEY_FLAVOUR));
 	assert_int_equal(out[3].keys.others, 2);
 	ask((struct query){ .by = BIT(KEY_FUNC), .top = 2 });
 	expect(4, BIT(KEY_OTHER), KD_FL_NONE, 7 + 5);
@@ -445,12 +448,12 @@ static bool belongs(const struct plain *p, const struct metric *x)
 	if ((p->flags & KD_SERIES_OTHER) && has & (BIT(KEY_CPU) | BIT(KEY_FUNC)))
 		return false;
 	if (has & BIT(KEY_CPU))
-		return p->cpu == x->keys.cpu;
+		return p->cpu == NUMBER(*x, KEY_CPU);
 	if (has & BIT(KEY_LAZY))
-		return p->flags & (x->keys.lazy ? KD_SERIES_LAZY : KD_SERIES_EAGER);
+		return p->flags & (NUMBER(*x, KEY_LAZY) ? KD_SERIES_LAZY : KD_SERIES_EAGER);
 	if (has & BIT(KEY_FUNC))
-		return !strcmp(p->func, x->keys.func) &&
-		       !strcmp(p->module, has & BIT(KEY_MODULE) ? x->keys.module : "");
+		return !strcmp(p->func, TEXT(*x, KEY_FUNC)) &&
+		       !strcmp(p->module, has & BIT(KEY_MODULE) ? TEXT(*x, KEY_MODULE) : "");
 	return true;
 }
 
@@ -478,11 +481,12 @@ static bool same_keys(const struct metric *a, const struct metric *b)
 {
 	if (a->keys.has != b->keys.has || a->flavour != b->flavour)
 		return false;
-	if ((a->keys.has & BIT(KEY_FUNC)) && strcmp(a->keys.func, b->keys.func))
+	if ((a->keys.has & BIT(KEY_FUNC)) && strcmp(TEXT(*a, KEY_FUNC), TEXT(*b, KEY_FUNC)))
 		return false;
-	if ((a->keys.has & BIT(KEY_MODULE)) && strcmp(a->keys.module, b->keys.module))
+	if ((a->keys.has & BIT(KEY_MODULE)) && strcmp(TEXT(*a, KEY_MODULE), TEXT(*b, KEY_MODULE)))
 		return false;
-	return a->keys.cpu == b->keys.cpu && a->keys.lazy == b->keys.lazy;
+	return NUMBER(*a, KEY_CPU) == NUMBER(*b, KEY_CPU) &&
+	       NUMBER(*a, KEY_LAZY) == NUMBER(*b, KEY_LAZY);
 }
 
 /* What holds for one breakdown: sums, order, no key twice, at most `top` keys and one rest. */
@@ -622,10 +626,10 @@ static void expect_caller(size_t i, const char *caller, const char *module, uint
 {
 	expect_gp(i, KD_M_RCU_GP_WAIT,
 		  BIT(KEY_FLAVOUR) | BIT(KEY_CALLER) | (module ? BIT(KEY_MODULE) : 0), count);
-	assert_string_equal(out[i].keys.caller, caller);
-	assert_null(out[i].keys.func);
+	assert_string_equal(TEXT(out[i], KEY_CALLER), caller);
+	assert_null(TEXT(out[i], KEY_FUNC));
 	if (module)
-		assert_string_equal(out[i].keys.module, module);
+		assert_string_equal(TEXT(out[i], KEY_MODULE), module);
 }
 
 static void test_main_keys(void **state)
@@ -683,6 +687,237 @@ static void test_hidden_flavours(void **state)
 	assert_int_equal(out[0].flavour, KD_FL_EXPEDITED);
 }
 
+/* --- memalloc: no group, broken down by stage and by map --- */
+
+static void put(uint32_t id, uint8_t measure, uint8_t flavour, uint8_t dim, uint32_t flags,
+		uint64_t key0, uint64_t key1, const char *name, size_t len, uint64_t count)
+{
+	struct kd_rec_series r = {
+		.rec = HEADER(r, KD_REC_SERIES, id),
+		.source = (uint8_t)measure_info(measure)->source,
+		.measure = measure,
+		.flavour = flavour,
+		.dim = dim,
+		.flags = flags,
+		.key = { key0, key1 },
+	};
+
+	memcpy(r.name, name, len);
+	stream_record(&s, &r, sizeof(r));
+	put_bucket(&s, id, 3, count);
+	put_stat(&s, id, 3 * count, 3, 3);
+}
+
+#define STRINGS(text) text, sizeof(text)
+#define STAGE(stage, size) ((uint64_t)(stage) << 32 | (size))
+
+static void expect_of(size_t i, uint8_t measure, enum key_name by, unsigned int has, uint64_t count)
+{
+	assert_true(i < n);
+	assert_int_equal(out[i].measure, measure);
+	assert_int_equal(out[i].by, by);
+	assert_int_equal(out[i].keys.has, has);
+	assert_int_equal(hist_count(&out[i].hist), count);
+}
+
+static void make_memalloc_example(void)
+{
+	const uint8_t latency = KD_M_MEMALLOC_LATENCY;
+
+	put(1, latency, 0, 0, 0, 7, STAGE(KD_STAGE_RCU, 64), STRINGS("seven"), 10);
+	put(2, latency, 0, 0, 0, 7, STAGE(KD_STAGE_TASKS_TRACE, 64), STRINGS("seven"), 6);
+	put(3, latency, 0, 0, 0, 9, STAGE(KD_STAGE_RCU, 96), STRINGS("seven"), 5);
+	put(4, latency, 0, 0, 0, 0, STAGE(KD_STAGE_RCU, 96), STRINGS("ma"), 4);
+	put(5, latency, 0, 0, KD_SERIES_OTHER, 0, STAGE(KD_STAGE_RCU, 0), STRINGS(""), 3);
+	put(6, latency, 0, 0, KD_SERIES_OTHER, 0, STAGE(KD_STAGE_COUNT, 0), STRINGS(""), 1);
+	put(7, latency, 0, KD_DIM_CPU, 0, 3, 0, STRINGS(""), 29);
+	put(8, KD_M_MEMALLOC_REFILL_FAILED, 0, 0, 0, 7, 64, STRINGS("seven"), 2);
+	put_tick(&s, 1, 1);
+}
+
+static void test_memalloc(void **state)
+{
+	const unsigned int map = BIT(KEY_MAP_ID) | BIT(KEY_MAP_NAME);
+	const uint8_t latency = KD_M_MEMALLOC_LATENCY;
+
+	(void)state;
+	make_memalloc_example();
+	ask((struct query){ 0 });
+	assert_int_equal(n, 10);
+	expect_of(0, latency, KEY_NONE, 0, 29); /* nothing tells totals apart */
+	expect_of(1, KD_M_MEMALLOC_REFILL_FAILED, KEY_NONE, 0, 2);
+	expect_of(2, latency, KEY_STAGE, BIT(KEY_STAGE), 22); /* of the rest the stage is known */
+	assert_string_equal(TEXT(out[2], KEY_STAGE), "rcu");
+	expect_of(3, latency, KEY_STAGE, BIT(KEY_STAGE), 6);
+	assert_string_equal(TEXT(out[3], KEY_STAGE), "tasks_trace");
+	expect_of(4, latency, KEY_STAGE, BIT(KEY_OTHER), 1); /* no stage that we know */
+	expect_of(5, latency, KEY_MAP_ID, map, 16);
+	assert_int_equal(NUMBER(out[5], KEY_MAP_ID), 7);
+	assert_string_equal(TEXT(out[5], KEY_MAP_NAME), "seven");
+	expect_of(6, latency, KEY_MAP_ID, map, 5); /* another map of this name */
+	assert_int_equal(NUMBER(out[6], KEY_MAP_ID), 9);
+	expect_of(7, latency, KEY_MAP_ID, map, 4);
+	assert_int_equal(NUMBER(out[7], KEY_MAP_ID), 0);
+	expect_of(8, latency, KEY_MAP_ID, BIT(KEY_OTHER), 4);
+	expect_of(9, KD_M_MEMALLOC_REFILL_FAILED, KEY_MAP_ID, map, 2);
+
+	ask((struct query){ .by = BIT(KEY_UNIT_SIZE) });
+	assert_int_equal(n, 2 + 3 + 1);
+	expect_of(2, latency, KEY_UNIT_SIZE, BIT(KEY_UNIT_SIZE), 16);
+	assert_int_equal(NUMBER(out[2], KEY_UNIT_SIZE), 64);
+	expect_of(3, latency, KEY_UNIT_SIZE, BIT(KEY_UNIT_SIZE), 9);
+	expect_of(4, latency, KEY_UNIT_SIZE, BIT(KEY_OTHER), 4);
+	ask((struct query){ .by = BIT(KEY_MAP_NAME) });
+	expect_of(2, latency, KEY_MAP_NAME, BIT(KEY_MAP_NAME), 21); /* maps of one name together */
+	ask((struct query){ .by = BIT(KEY_CPU) });
+	expect_of(2, latency, KEY_CPU, BIT(KEY_CPU), 29);
+}
+
+static void test_memalloc_filters(void **state)
+{
+	(void)state;
+	make_memalloc_example();
+	ask_filtered(0, KEY_STAGE, "tasks*", 0, NULL); /* not of measures without stages */
+	assert_int_equal(n, 3);
+	expect_of(0, KD_M_MEMALLOC_LATENCY, KEY_NONE, 0, 6);
+	ask_filtered(BIT(KEY_UNIT_SIZE), KEY_MAP_ID, "7", 0, NULL);
+	assert_int_equal(n, 4);
+	expect_of(0, KD_M_MEMALLOC_LATENCY, KEY_NONE, 0, 16);
+	expect_of(1, KD_M_MEMALLOC_REFILL_FAILED, KEY_NONE, 0, 2);
+	ask_filtered(0, KEY_FLAVOUR, "*", 0, NULL); /* it has none */
+	assert_int_equal(n, 0);
+}
+
+/* --- rstat: by subsystem; cgroups, and flushers as another kind of series --- */
+
+#define CLASS(class, tgid) ((uint64_t)(class) << 32 | (tgid))
+#define BIG_ID 0xfffffffffffffffbull /* no double holds it */
+
+static void make_rstat_example(void)
+{
+	const uint8_t f = KD_M_RSTAT_FLUSH;
+
+	put(1, f, KD_FL_SUB_MEMORY, 0, 0, BIG_ID, 0, STRINGS("/a"), 9);
+	put(2, f, KD_FL_SUB_MEMORY, 0, 0, BIG_ID, 4, STRINGS("/a"), 3); /* of version 1 */
+	put(3, f, KD_FL_SUB_BASE, 0, 0, 1, 0, STRINGS("/ [x]"), 5);
+	put(4, f, KD_FL_SUB_MEMORY, 0, KD_SERIES_OTHER, 0, 0, STRINGS(""), 1);
+	put(11, f, KD_FL_SUB_MEMORY, KD_DIM_FLUSHER, 0, CLASS(KD_FC_MEMORY_STAT, 70), BIG_ID,
+	    STRINGS("reader\0worker\0/r"), 6);
+	put(12, f, KD_FL_SUB_MEMORY, KD_DIM_FLUSHER, 0, CLASS(KD_FC_RECLAIM, 70), BIG_ID,
+	    STRINGS("reader\0worker\0/r"), 4);
+	put(13, f, KD_FL_SUB_MEMORY, KD_DIM_FLUSHER, 0, CLASS(KD_FC_PERIODIC, 0), 0,
+	    STRINGS("kworker\0kworker\0"), 2);
+	put(14, f, KD_FL_SUB_MEMORY, KD_DIM_FLUSHER, KD_SERIES_OTHER, 0, 0, STRINGS(""), 1);
+	put(15, f, KD_FL_SUB_BASE, KD_DIM_FLUSHER, 0, CLASS(KD_FC_COUNT, 71), 0, STRINGS(""), 5);
+	put_tick(&s, 1, 1);
+}
+
+static void test_rstat(void **state)
+{
+	const unsigned int sub = BIT(KEY_SUBSYSTEM);
+	const unsigned int cgroup = sub | BIT(KEY_CGROUP) | BIT(KEY_CGROUP_ID);
+	const unsigned int kthread =
+		sub | BIT(KEY_FLUSHER) | BIT(KEY_FLUSHER_THREAD) | BIT(KEY_FLUSHER_CLASS);
+	const unsigned int flusher =
+		kthread | BIT(KEY_TGID) | BIT(KEY_FLUSHER_CGROUP) | BIT(KEY_FLUSHER_CGROUP_ID);
+	const uint8_t f = KD_M_RSTAT_FLUSH;
+
+	(void)state;
+	make_rstat_example();
+	ask((struct query){ 0 });
+	assert_int_equal(n, 2 + 4 + 5);
+	expect_of(0, f, KEY_NONE, sub, 5);
+	assert_string_equal(TEXT(out[0], KEY_SUBSYSTEM), "base");
+	expect_of(1, f, KEY_NONE, sub, 13);
+	assert_string_equal(TEXT(out[1], KEY_SUBSYSTEM), "memory");
+	expect_of(2, f, KEY_CGROUP, cgroup, 9);
+	assert_string_equal(TEXT(out[2], KEY_CGROUP), "/a");
+	assert_true(NUMBER(out[2], KEY_CGROUP_ID) == BIG_ID);
+	expect_of(3, f, KEY_CGROUP, cgroup, 5);
+	assert_string_equal(TEXT(out[3], KEY_CGROUP), "/ [x]"); /* no module */
+	expect_of(4, f, KEY_CGROUP, cgroup | BIT(KEY_HIERARCHY), 3);
+	expect_of(5, f, KEY_CGROUP, sub | BIT(KEY_OTHER), 1);
+	expect_of(6, f, KEY_FLUSHER, flusher, 6);
+	assert_string_equal(TEXT(out[6], KEY_FLUSHER), "reader");
+	assert_string_equal(TEXT(out[6], KEY_FLUSHER_THREAD), "worker");
+	assert_string_equal(TEXT(out[6], KEY_FLUSHER_CGROUP), "/r");
+	assert_string_equal(TEXT(out[6], KEY_FLUSHER_CLASS), "memory.stat");
+	assert_true(NUMBER(out[6], KEY_FLUSHER_CGROUP_ID) == BIG_ID);
+	assert_int_equal(NUMBER(out[6], KEY_TGID), 70);
+	expect_of(7, f, KEY_FLUSHER, sub | BIT(KEY_FLUSHER) | BIT(KEY_TGID), 5);
+	assert_string_equal(TEXT(out[7], KEY_FLUSHER), "?");
+	expect_of(8, f, KEY_FLUSHER, flusher, 4);
+	expect_of(9, f, KEY_FLUSHER, kthread, 2);
+	expect_of(10, f, KEY_FLUSHER, sub | BIT(KEY_OTHER), 1);
+
+	ask((struct query){ .by = BIT(KEY_FLUSHER_CLASS) });
+	assert_int_equal(n, 2 + 3 + 1);
+	expect_of(2, f, KEY_FLUSHER_CLASS, sub | BIT(KEY_FLUSHER_CLASS), 6);
+	expect_of(5, f, KEY_FLUSHER_CLASS, BIT(KEY_OTHER), 1 + 5); /* no such class; the rest */
+	ask((struct query){ .by = BIT(KEY_TGID) });
+	expect_of(2, f, KEY_TGID, sub | BIT(KEY_TGID), 10);
+	assert_int_equal(NUMBER(out[2], KEY_TGID), 70);
+}
+
+static void test_rstat_filters(void **state)
+{
+	const uint8_t f = KD_M_RSTAT_FLUSH;
+
+	(void)state;
+	make_rstat_example();
+	ask_filtered(0, KEY_SUBSYSTEM, "b*", 0, NULL);
+	assert_int_equal(n, 3);
+	expect_of(0, f, KEY_NONE, BIT(KEY_SUBSYSTEM), 5);
+	ask_filtered(0, KEY_FLUSHER, "reader", 0, NULL); /* cgroups cannot be cut by flusher */
+	assert_int_equal(n, 2 + 2);
+	expect_of(1, f, KEY_NONE, BIT(KEY_SUBSYSTEM), 10);
+	assert_int_equal(out[2].by, KEY_FLUSHER);
+	ask_filtered(0, KEY_CGROUP_ID, "18446744073709551611", 0, NULL);
+	assert_int_equal(n, 2 + 2);
+	expect_of(1, f, KEY_NONE, BIT(KEY_SUBSYSTEM), 12);
+	ask_filtered(0, KEY_CGROUP, "*", KEY_TGID, "*");
+	assert_int_equal(n, 0);
+}
+
+/* What is a bound is never added to what is not. */
+static void test_bounds(void **state)
+{
+	const uint8_t h = KD_M_RSTAT_HOLD;
+	const uint8_t expected[] = { 0, KD_SERIES_UPPER, KD_SERIES_LOWER };
+	size_t i;
+
+	(void)state;
+	put_text(&s, KD_REC_PLAN,
+		 KD_SRC_RSTAT | (uint64_t)h << 8 | (uint64_t)KD_FL_SUB_ALL << 16 |
+			 (uint64_t)PLAN_ON << 24,
+		 0, "fentry", "f");
+	put(1, h, KD_FL_SUB_ALL, 0, KD_SERIES_UPPER, 1, 0, STRINGS("/a"), 5);
+	put_tick(&s, 1, 1);
+	ask((struct query){ .by = BIT(KEY_CGROUP) });
+	assert_int_equal(n, 2); /* no exact total that saw nothing: there is no such thing here */
+	assert_int_equal(out[0].bound, KD_SERIES_UPPER);
+	put(2, h, KD_FL_SUB_ALL, 0, 0, 1, 0, STRINGS("/a"), 7);
+	put(3, h, KD_FL_SUB_ALL, 0, KD_SERIES_LOWER, 1, 0, STRINGS("/a"), 2);
+	put(4, h, KD_FL_SUB_ALL, 0, KD_SERIES_LOWER | KD_SERIES_OTHER, 1, 0, STRINGS(""), 1);
+	put_worst(&s, 1, 5, 3, 0);
+	put_tick(&s, 2, 1);
+	ask((struct query){ .by = BIT(KEY_CGROUP) });
+	assert_int_equal(n, 3 + 4);
+	for (i = 0; i < 3; i++) {
+		assert_int_equal(out[i].bound, expected[i]);
+		assert_int_equal(out[3 + i].bound, expected[i]);
+	}
+	assert_int_equal(hist_count(&out[0].hist), 7);
+	assert_int_equal(hist_count(&out[1].hist), 5);
+	assert_int_equal(hist_count(&out[2].hist), 3);
+	assert_int_equal(out[0].worst->n, 0);
+	assert_int_equal(out[1].worst->n, 1);
+	expect_of(4, h, KEY_CGROUP, out[3].keys.has, 5);
+	expect_of(6, h, KEY_CGROUP, BIT(KEY_SUBSYSTEM) | BIT(KEY_OTHER), 1);
+	put(9, h, KD_FL_SUB_ALL, 0, KD_SERIES_UPPER | KD_SERIES_LOWER, 1, 0, STRINGS("/a"), 1);
+	assert_int_equal(s.bad, 1); /* both at once mean nothing */
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -701,6 +936,11 @@ int main(void)
 		TEST(test_main_keys),
 		TEST(test_filters_of_other_keys),
 		TEST(test_hidden_flavours),
+		TEST(test_memalloc),
+		TEST(test_memalloc_filters),
+		TEST(test_rstat),
+		TEST(test_rstat_filters),
+		TEST(test_bounds),
 	};
 
 	return cmocka_run_group_tests_name("metrics", tests, NULL, NULL);

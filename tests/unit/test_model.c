@@ -316,15 +316,15 @@ static void test_declared_again(void **state)
 	put_series(&s, 4, KD_FL_RCU, KD_DIM_MAIN, KD_SERIES_LAZY, 1, "old [mod]");
 	put_tick(&s, 1, 1);
 	x = model_series(&m, 4);
-	assert_string_equal(x->func, "old");
-	assert_string_equal(x->module, "mod");
+	assert_string_equal(x->name[0], "old");
+	assert_string_equal(x->name[1], "mod");
 	assert_int_equal(x->hists->run.bucket[3], 5);
 	put_series(&s, 4, KD_FL_SRCU, KD_DIM_MAIN, 0, 2, "new");
 	put_bucket(&s, 4, 3, 7);
 	put_tick(&s, 2, 1);
 	x = model_series(&m, 4);
-	assert_string_equal(x->func, "new");
-	assert_null(x->module);
+	assert_string_equal(x->name[0], "new");
+	assert_null(x->name[1]);
 	assert_int_equal(x->flavour, KD_FL_SRCU);
 	assert_int_equal(x->flags, 0);
 	assert_int_equal(x->key[0], 2);
@@ -364,11 +364,11 @@ static void test_names(void **state)
 	for (i = 0; i < COUNT(cases); i++) {
 		put_series(&s, 1, KD_FL_RCU, KD_DIM_MAIN, 0, 1, cases[i].name);
 		x = model_series(&m, 1);
-		assert_true(!x->func == !cases[i].func && !x->module == !cases[i].module);
-		if (x->func)
-			assert_string_equal(x->func, cases[i].func);
-		if (x->module)
-			assert_string_equal(x->module, cases[i].module);
+		assert_true(!x->name[0] == !cases[i].func && !x->name[1] == !cases[i].module);
+		if (x->name[0])
+			assert_string_equal(x->name[0], cases[i].func);
+		if (x->name[1])
+			assert_string_equal(x->name[1], cases[i].module);
 	}
 }
 

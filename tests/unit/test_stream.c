@@ -110,6 +110,15 @@ static void test_ranges(void **state)
 		{ KD_REC_PLAN, 32, 9, 1, KD_M_COUNT },
 		{ KD_REC_PLAN, 32, 10, 1, KD_FL_COUNT },
 		{ KD_REC_PLAN, 32, 11, 1, PLAN_ON + 1 },
+		{ KD_REC_PENDING, 56, offsetof(struct kd_rec_pending, source), 1, KD_SRC_COUNT },
+		{ KD_REC_PENDING, 56, offsetof(struct kd_rec_pending, flavour), 1, KD_FL_COUNT },
+		{ KD_REC_PENDING, 56, offsetof(struct kd_rec_pending, list), 2, KD_LIST_COUNT },
+		{ KD_REC_PENDING, 56, offsetof(struct kd_rec_pending, list), 2, KD_LIST_MAX },
+		{ KD_REC_GP, 40, offsetof(struct kd_rec_gp, flavour), 1, KD_FL_COUNT },
+		{ KD_REC_GP, 40, offsetof(struct kd_rec_gp, state), 1, KD_GP_STATE_COUNT },
+		{ KD_REC_OWED, 40, offsetof(struct kd_rec_owed, flavour), 1, KD_FL_COUNT },
+		{ KD_REC_NAME, 32, 8, 1, KD_NAME_COUNT },
+		{ KD_REC_NAME, 32, 9, 1, KD_SRC_COUNT },
 	};
 	struct seen seen = { 0 };
 	struct stream s;
@@ -368,6 +377,9 @@ static int check_promises(void *ctx, const struct kd_rec *rec)
 	const struct kd_rec_series *series = (const void *)rec;
 	const struct kd_rec_total *total = (const void *)rec;
 	const struct kd_rec_pending *pending = (const void *)rec;
+	const struct kd_rec_gp *gp = (const void *)rec;
+	const struct kd_rec_owed *owed = (const void *)rec;
+	uint64_t a = ((const struct kd_rec_text *)rec)->a;
 	const struct kd_rec_run *run = (const void *)rec;
 	const struct kd_rec_value *value = (const void *)rec;
 	uint64_t *n = ctx;
@@ -389,8 +401,17 @@ static int check_promises(void *ctx, const struct kd_rec *rec)
 			    (rec->kind == KD_REC_LOST ? (int)KD_LOST_COUNT : (int)KD_CNT_COUNT));
 		return 0;
 	case KD_REC_PENDING:
-		assert_true(pending->source < KD_SRC_COUNT && pending->flavour < KD_FL_COUNT);
-		assert_true(pending->list < KD_LIST_MAX && rec->len >= sizeof(*pending));
+		assert_true(rec->len >= sizeof(*pending) && pending->source < KD_SRC_COUNT);
+		assert_true(pending->flavour < KD_FL_COUNT && pending->list < KD_LIST_MAX);
+		assert_false(pending->list >= KD_LIST_COUNT && pending->list < KD_LIST_UNKNOWN);
+		return 0;
+	case KD_REC_GP:
+		assert_true(rec->len >= sizeof(*gp) && gp->flavour < KD_FL_COUNT);
+		assert_true(gp->state < KD_GP_STATE_COUNT);
+		return 0;
+	case KD_REC_OWED:
+		assert_true(rec->len >= sizeof(*owed) && owed->flavour < KD_FL_COUNT);
+		assert_true(strnlen(owed->comm, sizeof(owed->comm)) < sizeof(owed->comm));
 		return 0;
 	case KD_REC_RUN:
 		assert_true(run->side < KD_SIDE_COUNT && rec->len > sizeof(*run));
@@ -400,17 +421,18 @@ static int check_promises(void *ctx, const struct kd_rec *rec)
 		assert_true(value->better < KD_BETTER_COUNT && rec->len > sizeof(*value));
 		assert_true(value->value - value->value == 0 && *stream_string(rec, 24, 0));
 		return 0;
+	case KD_REC_NAME:
+		assert_true((a & 0xff) < KD_NAME_COUNT && (a >> 8 & 0xff) < KD_SRC_COUNT);
+		/* fallthrough */
 	case KD_REC_HOST:
 	case KD_REC_PLAN:
 	case KD_REC_EVENT:
-	case KD_REC_NAME:
 		assert_true(rec->len > 24 && ((const char *)rec)[rec->len - 1] == '\0');
 		assert_non_null(stream_text((const void *)rec, 3));
 		return 0;
 	default:
 		assert_true(rec->kind == KD_REC_TICK || rec->kind == KD_REC_STAT ||
-			    rec->kind == KD_REC_WORST || rec->kind == KD_REC_SELF ||
-			    rec->kind == KD_REC_GP || rec->kind == KD_REC_OWED);
+			    rec->kind == KD_REC_WORST || rec->kind == KD_REC_SELF);
 		return 0;
 	}
 }
@@ -432,7 +454,7 @@ static void test_random_bytes(void **state)
 			bytes[i] = below(&seed, 3) ? 0 : (char)below(&seed, 256);
 		if (size >= 4) { /* often enough a header that can be believed */
 			bytes[0] =
-				(char)(below(&seed, 2) ? below(&seed, 10) : 60 + below(&seed, 10));
+				(char)(below(&seed, 2) ? below(&seed, 13) : 60 + below(&seed, 11));
 			bytes[1] = 0;
 			bytes[2] = (char)(below(&seed, 32) * 8);
 			bytes[3] = (char)below(&seed, 3);
