@@ -147,6 +147,7 @@ enum kd_count {
 	KD_CNT_DONE,  /* ends matched with their hand-over */
 	KD_CNT_OPEN,  /* handed over, not done: still waiting now (a level, not a total) */
 	KD_CNT_BARRIER, /* callbacks of rcu_barrier(): handed over by no call_rcu(), so not measured */
+	KD_CNT_LEFT, /* entries that left the lists of a source, where the kernel counts them itself */
 	KD_CNT_COUNT,
 };
 
@@ -280,6 +281,9 @@ enum kd_list {
 	/* rstat */
 	KD_LIST_UPDATED,
 	KD_LIST_WAITERS,
+	/* rcu_gp: not in records of lists, the model makes them of KD_REC_GP */
+	KD_LIST_CPUS_OWED,
+	KD_LIST_TASKS_OWED,
 	KD_LIST_COUNT,
 	/* + i: the i-th list of this kernel that this build has no name for; KD_NAME_LIST says its name */
 	KD_LIST_UNKNOWN = 128,
@@ -301,12 +305,13 @@ struct kd_rec_pending {
 	__u64 key; /* call_rcu srcu: the domain's address; memalloc: map id, or KD_KEY_GLOBAL + n */
 	__u32 unit_size; /* memalloc: bytes of an object as allocated; else 0 */
 	__u32 flags;     /* KD_PENDING_* */
-	__u64 length;    /* entries */
-	__u64 bytes;     /* memory held back, or KD_UNKNOWN */
+	__u64 length;    /* entries; at most KD_PENDING_MOST */
+	__u64 bytes;     /* memory held back, at most KD_PENDING_MOST; or KD_UNKNOWN */
 	__u64 age_ns;    /* of the oldest entry, a lower bound; or KD_UNKNOWN */
 };
 
-#define KD_KEY_GLOBAL (1ULL << 32) /* + n: the n-th global allocator; KD_NAME_MAP says its name */
+#define KD_PENDING_MOST (1ULL << 46) /* so that sums hold */
+#define KD_KEY_GLOBAL (1ULL << 32)   /* + n: the n-th global allocator; KD_NAME_MAP says its name */
 
 enum kd_gp_state { KD_GP_IDLE, KD_GP_STARTING, KD_GP_WAITING, KD_GP_CLEANUP, KD_GP_STATE_COUNT };
 

@@ -314,10 +314,8 @@ static const struct {
 COVERS(lost, KD_LOST_COUNT);
 
 static const char *const counts[] = {
-	[KD_CNT_BEGUN] = "begun",
-	[KD_CNT_DONE] = "done",
-	[KD_CNT_OPEN] = "open",
-	[KD_CNT_BARRIER] = "barrier",
+	[KD_CNT_BEGUN] = "begun",     [KD_CNT_DONE] = "done", [KD_CNT_OPEN] = "open",
+	[KD_CNT_BARRIER] = "barrier", [KD_CNT_LEFT] = "left",
 };
 COVERS(counts, KD_CNT_COUNT);
 
@@ -345,6 +343,8 @@ static const char *const lists[] = {
 	[KD_LIST_WAITING_FOR_GP_TTRACE] = "waiting_for_gp_ttrace",
 	[KD_LIST_UPDATED] = "updated",
 	[KD_LIST_WAITERS] = "waiters",
+	[KD_LIST_CPUS_OWED] = "cpus_owed",
+	[KD_LIST_TASKS_OWED] = "tasks_owed",
 };
 COVERS(lists, KD_LIST_COUNT);
 

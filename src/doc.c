@@ -201,7 +201,8 @@ void doc_lost(struct json *j, const struct model *m, const struct scope *sc)
 			continue;
 		json_kopen(j, source_name(source), '{');
 		for (what = 0; what < KD_LOST_COUNT; what++)
-			json_ku64(j, lost_name(what), scope_lost(m, sc, source, what));
+			if (scope_may_lose(sc, source, what))
+				json_ku64(j, lost_name(what), scope_lost(m, sc, source, what));
 		json_close(j);
 	}
 	if (m->refused) { /* of no source: what it would have belonged to was not taken in */
@@ -221,7 +222,7 @@ void doc_counts(struct json *j, const struct model *m, const struct scope *sc)
 		if (!m->source[source].seen || !scope_has_source(sc, source))
 			continue;
 		json_kopen(j, source_name(source), '{');
-		for (what = 0; what < KD_CNT_COUNT; what++)
+		for (what = 0; what < KD_CNT_LEFT; what++) /* what left lists is in their rates */
 			json_ku64(j, count_name(what), scope_count(m, sc, source, what));
 		json_close(j);
 	}

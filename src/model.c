@@ -16,6 +16,7 @@ void model_init(struct model *m)
 	memset(m, 0, sizeof(*m));
 	m->last_tick = m->last_end = -1;
 	series_init(m);
+	pending_init(&m->pending);
 }
 
 static void free_fact(struct fact *f)
@@ -43,6 +44,7 @@ void model_free(struct model *m)
 	size_t i;
 
 	series_free(m);
+	pending_free(&m->pending);
 	for (i = 0; i < m->nfacts; i++)
 		free_fact(&m->facts[i]);
 	for (i = 0; i < m->nplan; i++)
@@ -313,10 +315,12 @@ static int end_interval(struct model *m, const struct kd_rec_tick *r, bool basel
 	if (baseline) {
 		m->start_ns = r->mono_ns;
 		m->started = true;
+		pending_end_interval(m, true);
 		return 0;
 	}
 	m->ticks++;
 	runs_end_interval(m);
+	pending_end_interval(m, false);
 	return m->on_interval ? m->on_interval(m->ctx, m) : 0;
 }
 
@@ -354,6 +358,14 @@ static int take(struct model *m, const struct kd_rec *rec)
 	case KD_REC_LOST:
 	case KD_REC_COUNT:
 		return record_total(m, r);
+	case KD_REC_PENDING:
+		return pending_record_list(m, r);
+	case KD_REC_GP:
+		return pending_record_gp(m, r);
+	case KD_REC_OWED:
+		return pending_record_owed(m, r);
+	case KD_REC_NAME:
+		return pending_record_name(m, r);
 	case KD_REC_HOST:
 		return record_fact(m, r);
 	case KD_REC_PLAN:

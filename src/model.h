@@ -16,6 +16,7 @@
 
 #include "histogram.h"
 #include "keys.h"
+#include "pending.h"
 #include "stream.h"
 
 #define MODEL_WORST 10
@@ -136,6 +137,7 @@ struct model {
 		uint64_t cprev[KD_CNT_COUNT], cinterval[KD_CNT_COUNT];
 		bool seen; /* the stream said something of this source */
 	} source[KD_SRC_COUNT];
+	struct pending pending; /* lists, grace periods: asked by backlog.h */
 	struct kd_rec_self self;
 	uint64_t start_ns, from_ns, to_ns; /* CLOCK_MONOTONIC: baseline, interval */
 	uint64_t ticks;                    /* complete ones after the baseline */

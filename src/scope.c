@@ -61,6 +61,17 @@ uint64_t scope_lost(const struct model *m, const struct scope *sc, unsigned int 
 	return m->source[source].total[what] - m->source[source].base[what];
 }
 
+bool scope_may_lose(const struct scope *sc, unsigned int source, unsigned int what)
+{
+	bool of_lists = what == KD_LOST_LISTS || what == KD_LOST_LOOK;
+	const struct measure_info *info;
+
+	for (unsigned int i = 0; (info = measure_info(i)); i++)
+		if (info->source == source && info->pending == of_lists && scope_has_measure(sc, i))
+			return true;
+	return false;
+}
+
 uint64_t scope_count(const struct model *m, const struct scope *sc, unsigned int source,
 		     unsigned int what)
 {

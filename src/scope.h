@@ -30,6 +30,9 @@ uint64_t scope_lost(const struct model *m, const struct scope *sc, unsigned int 
 uint64_t scope_count(const struct model *m, const struct scope *sc, unsigned int source,
 		     unsigned int what);
 
+/* Whether a kind of loss can happen to what the scope asks of this source: lists have their own. */
+bool scope_may_lose(const struct scope *sc, unsigned int source, unsigned int what);
+
 /* 1/N of the events were followed: N, at least 1. */
 uint64_t scope_sampling(const struct model *m);
 

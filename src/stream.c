@@ -86,6 +86,8 @@ static bool pending_ok(const struct kd_rec *rec)
 	const struct kd_rec_pending *r = (const void *)rec;
 
 	return r->source < KD_SRC_COUNT && r->flavour < KD_FL_COUNT &&
+	       r->length <= KD_PENDING_MOST &&
+	       (r->bytes <= KD_PENDING_MOST || r->bytes == KD_UNKNOWN) &&
 	       (r->list < KD_LIST_COUNT || (r->list >= KD_LIST_UNKNOWN && r->list < KD_LIST_MAX));
 }
 

@@ -186,7 +186,8 @@ static int put_lost(FILE *out, const struct view_hist *v, unsigned int source, b
 
 	for (what = 0; what < KD_LOST_COUNT; what++) {
 		lost = scope_lost(v->model, v->scope, source, what);
-		if (!lost || is_by_design(what) != by_design)
+		if (!lost || is_by_design(what) != by_design ||
+		    !scope_may_lose(v->scope, source, what))
 			continue;
 		field(out, v, by_design ? "left out:" : "lost:", "%s %s (%s)",
 		      fmt_count(n, sizeof(n), lost), lost_name(what), lost_help(what));

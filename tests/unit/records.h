@@ -130,6 +130,32 @@ UNUSED static int put_plan(struct stream *s, uint8_t flavour, uint8_t state)
 			0, "tp_btf", "hook_a hook_b");
 }
 
+/* A list of the source memalloc; fields that are not given are 0. */
+UNUSED static struct kd_rec_pending a_list(uint16_t list, uint32_t cpu, uint64_t key,
+					   uint64_t length)
+{
+	return (struct kd_rec_pending){
+		.rec = HEADER(struct kd_rec_pending, KD_REC_PENDING, 0),
+		.source = KD_SRC_MEMALLOC,
+		.list = list,
+		.cpu = cpu,
+		.key = key,
+		.unit_size = 64,
+		.flags = KD_PENDING_EXACT,
+		.length = length,
+		.bytes = 64 * length,
+		.age_ns = KD_UNKNOWN,
+	};
+}
+
+UNUSED static int put_list(struct stream *s, uint16_t list, uint32_t cpu, uint64_t key,
+			   uint64_t length)
+{
+	const struct kd_rec_pending r = a_list(list, cpu, key, length);
+
+	return stream_record(s, &r, sizeof(r));
+}
+
 /* Reproducible, and the same on every libc. */
 UNUSED static uint64_t next_random(uint64_t *state)
 {

@@ -16,7 +16,7 @@ static const char *const losses[] = {
 	"unknown_end", "lists",       "look"
 };
 static const char *const sources[] = { "call_rcu", "rcu_gp", "memalloc", "rstat" };
-static const char *const counts[] = { "begun", "done", "open", "barrier" };
+static const char *const counts[] = { "begun", "done", "open", "barrier", "left" };
 static const char *const lists[] = { "done",
 				     "wait",
 				     "next_ready",
@@ -32,7 +32,9 @@ static const char *const lists[] = { "done",
 				     "free_by_rcu_ttrace",
 				     "waiting_for_gp_ttrace",
 				     "updated",
-				     "waiters" };
+				     "waiters",
+				     "cpus_owed",
+				     "tasks_owed" };
 static const char *const stages[] = { "rcu", "tasks_trace" };
 static const char *const classes[] = { "other", "memory.stat", "cpu.stat", "periodic", "reclaim",
 				       "zswap", "removal",     "bpf",      "io.stat",  "kdefer" };
