@@ -272,20 +272,24 @@ int BPF_PROG(kd_batch, struct rcu_segcblist *rsclp, struct rcu_cblist *rclp)
 
 /* --- the other end --- */
 
-static __always_inline void finish(struct cr_cpu *st, __u32 here, __u32 owner_cpu, __u64 when,
-				   bool simple)
+static __always_inline __u64 waited_since(__u64 when)
 {
-	__u64 waited = (bpf_ktime_get_ns() - when) & VALUE_MASK, now = epoch;
-	__u32 slot = when >> TAG_SHIFT;
+	return (bpf_ktime_get_ns() - when) & VALUE_MASK;
+}
+
+/* Adds a wait to its series, in interval `now`. */
+static __always_inline bool add(struct cr_cpu *st, __u32 owner_cpu, __u32 slot, __u64 waited,
+				__u64 now, bool simple)
+{
 	struct series_slot *s;
 
 	if (waited >> (TAG_SHIFT - 1)) {
 		count_lost(st, KD_LOST_CLOCK, 1);
-		return;
+		return false;
 	}
 	s = bpf_map_lookup_elem(&slots, &slot);
 	if (!s)
-		return;
+		return false;
 	series_add(s, now, waited);
 	if (!simple && more_slots) {
 		__u32 idx =
@@ -295,7 +299,17 @@ static __always_inline void finish(struct cr_cpu *st, __u32 here, __u32 owner_cp
 		if (s)
 			series_add(s, now, waited);
 	}
-	if ((__s64)(tagged(now, waited) - st->floor) > 0)
+	return true;
+}
+
+static __always_inline void finish(struct cr_cpu *st, __u32 here, __u32 owner_cpu, __u64 when,
+				   bool simple)
+{
+	__u64 waited = waited_since(when), now = epoch;
+	__u32 slot = when >> TAG_SHIFT;
+
+	if (add(st, owner_cpu, slot, waited, now, simple) &&
+	    (__s64)(tagged(now, waited) - st->floor) > 0)
 		worst_insert(&st->floor, here, waited, (__u64)slot << 32 | owner_cpu);
 }
 
@@ -483,4 +497,5 @@ int BPF_PROG(kd_migrate, int cpu)
 	return 0;
 }
 
+#include "call_rcu_kfree.bpf.h"
 #include "call_rcu_run.bpf.h"

@@ -6,7 +6,8 @@
 #ifndef KDEFER_CALL_RCU_H
 #define KDEFER_CALL_RCU_H
 
-#define CR_FLAVOURS 5     /* rcu, srcu, tasks, tasks_rude, tasks_trace */
+#define CR_FLAVOURS 6     /* rcu, srcu, tasks, tasks_rude, tasks_trace, kfree */
+#define CR_KFREE_BINS 4   /* lists of worst samples of kfree; a power of two */
 #define CR_SLOTS_MAX 4096 /* series indices travel in 12 bits beside the time */
 
 /* One waiting callback, in the order of its CPU's list. */
@@ -40,6 +41,7 @@ struct cr_cpu {
 	__u64 moved;        /* entries moved to the spill table: the CPU went offline */
 	__u64 spilled;      /* hand-overs that went to the spill table */
 	__u64 sampled_done; /* ends left out by sampling */
+	__u64 kfree_begun;  /* objects given to kfree_rcu() */
 
 	__u64 start_invoked; /* rcu_data.n_cbs_invoked when recording began */
 	__u64 invoked;       /* since then, when recording ended */

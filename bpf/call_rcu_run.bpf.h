@@ -134,7 +134,7 @@ static long sum_cpu(__u32 cpu, struct sums **ctx)
 	for (i = 0; i < KD_LOST_COUNT; i++)
 		t->lost[i] += st->lost[i];
 	front = *(volatile __u64 *)&st->front;
-	t->begun += st->tail + st->spilled;
+	t->begun += st->tail + st->spilled + st->kfree_begun;
 	t->open += st->tail - front;
 	t->matched += front - st->dropped - st->moved;
 	t->lost[KD_LOST_UNMATCHED_BEGIN] += st->dropped;
@@ -158,8 +158,9 @@ static __always_inline void judge_unmeasured(struct sums *t)
 		t->lost[KD_LOST_UNMATCHED_END] = rest - t->lost[KD_LOST_PRE_START];
 	}
 	/* Of the other flavours no count is kept: what no table knew and RCU did not run is theirs. */
-	if (flavours & ~(1U << KD_FL_RCU) && strangers > rest)
+	if (flavours & ~(1U << KD_FL_RCU | 1U << KD_FL_KFREE) && strangers > rest)
 		t->lost[KD_LOST_UNKNOWN_END] = strangers - rest;
+	t->lost[KD_LOST_UNKNOWN_END] += kfree_strangers;
 }
 
 static __always_inline int tick_totals(void)
@@ -174,8 +175,10 @@ static __always_inline int tick_totals(void)
 	ring_full = t->ring_full;
 	__builtin_memset(t, 0, sizeof(*t));
 	t->ring_full = ring_full;
-	t->open = nr_spilled;
+	t->open = nr_spilled + nr_kfreed;
 	bpf_loop(nr_cpus, sum_cpu, &t, 0);
+	for (i = 0; i < CR_KFREE_BINS; i++)
+		floor_refresh(&kfree_bins[i].floor, epoch);
 	judge_unmeasured(t);
 	t->lost[KD_LOST_RING_FULL] = ring_full;
 	t->lost[KD_LOST_EXTREME] = extremes_lost;
@@ -184,7 +187,7 @@ static __always_inline int tick_totals(void)
 			full |= send_total(KD_SRC_CALL_RCU, KD_REC_LOST, i, t->lost[i]);
 	full |= send_total(KD_SRC_CALL_RCU, KD_REC_COUNT, KD_CNT_BEGUN, t->begun);
 	full |= send_total(KD_SRC_CALL_RCU, KD_REC_COUNT, KD_CNT_DONE,
-			   t->matched + spill_done + others_done);
+			   t->matched + spill_done + others_done + kfree_done);
 	full |= send_total(KD_SRC_CALL_RCU, KD_REC_COUNT, KD_CNT_OPEN, t->open);
 	if (nr_barriers)
 		full |= send_total(KD_SRC_CALL_RCU, KD_REC_COUNT, KD_CNT_BARRIER, nr_barriers);
@@ -221,7 +224,7 @@ int kd_tick(struct kd_run_args *args)
 	}
 	if (cursor < CURSOR_TOTALS) {
 		w.first = cursor - CURSOR_WORST;
-		bpf_loop(nr_cpus - w.first, tick_worst, &w, 0);
+		bpf_loop(nr_cpus + CR_KFREE_BINS - w.first, tick_worst, &w, 0);
 		if (w.full) {
 			if (t)
 				t->ring_full++;

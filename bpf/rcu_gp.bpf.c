@@ -62,7 +62,7 @@ __u64 absent;    /* ends without a beginning */
 __u64 ring_full; /* ticks that were cut short by the ring */
 __u64 lost[KD_LOST_COUNT];
 
-struct rg_bin bins[RG_LISTS];
+struct worst_bin bins[RG_LISTS];
 
 /* Where functions return to first that a kretprobe or the function graph tracer follows. */
 extern const void arch_rethook_trampoline __ksym __weak;
@@ -82,29 +82,18 @@ static __always_inline bool measured(__u64 when)
 
 /* --- a measurement --- */
 
-/*
- * A list belongs to whoever has made it busy. Each keeps the ten worst of what came to it, so it does
- * not matter which: a sample that is too small for one is not among the ten worst of all.
- */
 static __noinline int add_worst(__u32 group, __u32 slot, __u32 cpu, __u64 took)
 {
 	__u32 first = bpf_get_smp_processor_id(), i;
 
 	for (i = 0; i < RG_BINS; i++) {
 		__u64 at = group * RG_BINS + ((first + i) & (RG_BINS - 1));
-		struct rg_bin *bin;
 
 		barrier_var(
 			at); /* the mask right before its use: the verifier of 6.1 forgets bounds at an "or" */
-		bin = &bins[at & (RG_LISTS - 1)];
-		if ((__s64)(tagged(epoch, took) - *(volatile __u64 *)&bin->floor) <= 0)
+		at &= RG_LISTS - 1;
+		if (!worst_shared(&bins[at], at, took, (__u64)slot << 32 | cpu))
 			return 0;
-		if (__sync_lock_test_and_set(&bin->busy, 1))
-			continue;
-		worst_insert(&bin->floor, at, took, (__u64)slot << 32 | cpu);
-		barrier();
-		*(volatile __u64 *)&bin->busy = 0;
-		return 0;
 	}
 	count(&extremes_lost);
 	return 0;

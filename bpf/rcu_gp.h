@@ -14,11 +14,6 @@
 #define RG_LISTS (2 * KD_FL_RCU_END * RG_BINS)
 KD_STATIC_ASSERT((RG_LISTS & (RG_LISTS - 1)) == 0);
 
-struct rg_bin {
-	__u64 busy;
-	__u64 floor; /* tag | value from which on a sample belongs to the ten worst of this list */
-};
-
 /* Something that began: a call that waits, or a grace period. */
 struct rg_open {
 	__u64 when;   /* ns; RG_SKIP: left out by sampling */

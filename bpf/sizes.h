@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* sizes.h - bytes of kernel memory of what every source has; the kernel side holds them to it. */
+/*
+ * sizes.h - bytes of kernel memory of what every source has (the kernel side holds them to it), and
+ * what stands in skeletons of several sources.
+ */
 #ifndef KDEFER_SIZES_H
 #define KDEFER_SIZES_H
 
@@ -10,5 +13,11 @@
 
 /* An element of a preallocated hash: its header, key and value, its share of the buckets. */
 #define HASH_ELEM_BYTES(key, value) (72 + ((key) + 7) / 8 * 8 + ((value) + 7) / 8 * 8)
+
+/* The state of a list of worst samples that is no CPU's own. */
+struct worst_bin {
+	__u64 busy;
+	__u64 floor; /* tag | value from which on a sample belongs to the ten worst of this list */
+};
 
 #endif

@@ -79,6 +79,24 @@ static __noinline int worst_insert(__u64 *floor, __u32 here, __u64 value, __u64 
 	return 0;
 }
 
+/*
+ * Where a program can be preempted by another of ours: a list belongs to whoever made it busy. Each
+ * such list keeps the ten worst of what came to it, so it does not matter which takes a sample: one
+ * that is too small for one is not among the ten worst of all. Not 0: busy, try another.
+ */
+static __always_inline int worst_shared(struct worst_bin *bin, __u32 list, __u64 value,
+					__u64 series_cpu)
+{
+	if ((__s64)(tagged(epoch, value) - *(volatile __u64 *)&bin->floor) <= 0)
+		return 0;
+	if (__sync_lock_test_and_set(&bin->busy, 1))
+		return 1;
+	worst_insert(&bin->floor, list, value, series_cpu);
+	barrier();
+	*(volatile __u64 *)&bin->busy = 0;
+	return 0;
+}
+
 /* Silent for long: brings the tag near, so that it stays older than the next. */
 static __always_inline void floor_refresh(__u64 *floor, __u64 interval)
 {

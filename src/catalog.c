@@ -306,7 +306,7 @@ static const struct {
 	[KD_LOST_EXTREME] = { "extreme",
 			      "extremes given up after too many tries against other CPUs" },
 	[KD_LOST_UNKNOWN_END] = { "unknown_end",
-				  "ends of SRCU and Tasks callbacks handed over before recording began, or not seen" },
+				  "ends of other flavours' callbacks, and of kfree_rcu() objects, handed over before recording began, or not seen" },
 	[KD_LOST_LISTS] = { "lists", "pending lists that there was no room to follow" },
 	[KD_LOST_LOOK] = { "look",
 			   "looks at pending lists that were cut short: some stand as before" },

@@ -91,6 +91,33 @@ static const struct plan_way call_tasks_trace_ways[] = {
 	{ 0 },
 };
 
+/* Objects are known by their address, whatever the kernel collects them in: pages, a list, sheaves. */
+static const struct plan_hook call_kfree_fentry[] = {
+	{ .program = "kd_kfree", .target = "kvfree_call_rcu", .need = HOOK_REQUIRED },
+	{ .program = "kd_kfree_nolock", .target = "kfree_call_rcu_nolock", .need = HOOK_OPTIONAL,
+	  .without = "objects that BPF gives away",
+	  .case_type = "kvfree_rcu_head", .case_field = "next" },
+	{ .program = "kd_kfree_bulk", .target = "kvfree_rcu_bulk", .need = HOOK_REQUIRED },
+	{ .program = "kd_kfree_sheaf", .target = "rcu_free_sheaf", .need = HOOK_REQUIRED,
+	  .case_type = "slab_sheaf", .case_field = "objects" },
+	{ .program = "kd_kfree_nobarn", .target = "rcu_free_sheaf_nobarn", .need = HOOK_REQUIRED,
+	  .case_type = "slab_sheaf", .case_field = "objects" },
+	{ .program = "kd_kfree_list", .target = "kvfree_rcu_list", .need = HOOK_OPTIONAL,
+	  .without = "objects for which there was no page" },
+	{ 0 },
+};
+
+static const struct plan_field call_kfree_fields[] = {
+	{ "kvfree_rcu_bulk_data", "records" },
+	{ "kvfree_rcu_bulk_data", "nr_records" },
+	{ 0 },
+};
+
+static const struct plan_way call_kfree_ways[] = {
+	{ BACKEND_FENTRY, call_kfree_fentry, call_kfree_fields, call_rcu_percpu },
+	{ 0 },
+};
+
 /*
  * Grace periods and the calls that wait for them. Both ends of a call are REQUIRED, or both OPTIONAL
  * where a flavour has several calls.
@@ -212,6 +239,7 @@ const struct plan_measure plan_table[] = {
 	{ KD_SRC_CALL_RCU, KD_M_CALL_RCU_LATENCY, KD_FL_TASKS, call_tasks_ways },
 	{ KD_SRC_CALL_RCU, KD_M_CALL_RCU_LATENCY, KD_FL_TASKS_RUDE, call_tasks_rude_ways },
 	{ KD_SRC_CALL_RCU, KD_M_CALL_RCU_LATENCY, KD_FL_TASKS_TRACE, call_tasks_trace_ways },
+	{ KD_SRC_CALL_RCU, KD_M_CALL_RCU_LATENCY, KD_FL_KFREE, call_kfree_ways },
 	{ KD_SRC_RCU_GP, KD_M_RCU_GP_DURATION, KD_FL_RCU, gp_rcu_ways },
 	{ KD_SRC_RCU_GP, KD_M_RCU_GP_DURATION, KD_FL_EXPEDITED, gp_exp_ways },
 	{ KD_SRC_RCU_GP, KD_M_RCU_GP_DURATION, KD_FL_SRCU, gp_srcu_ways },

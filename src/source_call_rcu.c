@@ -34,11 +34,12 @@ struct call_rcu {
 /* What is sized to the memory allowed. All powers of two. */
 struct sizes {
 	uint32_t slots, spill, depth;
+	uint32_t kfree;     /* objects given to kfree_rcu(); 1: not asked for */
 	uint32_t cpu_slots; /* series of each CPU: one a flavour, or none */
 };
 
-static const struct sizes most = { .slots = 512, .spill = 65536, .depth = 4096 };
-static const struct sizes least = { .slots = 16, .spill = 64, .depth = 64 };
+static const struct sizes most = { .slots = 512, .spill = 65536, .depth = 4096, .kfree = 32768 };
+static const struct sizes least = { .slots = 16, .spill = 64, .depth = 64, .kfree = 64 };
 
 static uint64_t cpu_bytes(const struct sizes *s)
 {
@@ -51,20 +52,24 @@ static uint64_t bytes_for(const struct sizes *s, int cpus)
 		cpu_bytes(s) + 2 * WORST_BYTES + 3 * BY_ADDRESS_BYTES + s->cpu_slots * SERIES_BYTES;
 
 	return (uint64_t)cpus * per_cpu + s->slots * SERIES_BYTES + s->spill * SPILL_BYTES +
-	       65536; /* small maps, rounding */
+	       s->kfree * SPILL_BYTES + 65536; /* small maps, rounding */
 }
 
 /* Halves whatever is largest until it fits. */
-static int choose_sizes(struct sizes *s, uint64_t max, int cpus, uint32_t cpu_slots)
+static int choose_sizes(struct sizes *s, uint64_t max, int cpus, uint32_t cpu_slots, bool kfree)
 {
 	*s = most;
 	s->cpu_slots = cpu_slots;
+	if (!kfree)
+		s->kfree = 1;
 	while (bytes_for(s, cpus) > max) {
 		uint64_t fifo = (uint64_t)cpus * s->depth * sizeof(struct cr_entry);
 		uint64_t spill = s->spill * SPILL_BYTES, slots = s->slots * SERIES_BYTES;
 
 		if (s->depth > least.depth && fifo >= spill && fifo >= slots)
 			s->depth /= 2;
+		else if (s->kfree > least.kfree && s->kfree * SPILL_BYTES >= slots)
+			s->kfree /= 2;
 		else if (s->spill > least.spill && spill >= slots)
 			s->spill /= 2;
 		else if (s->slots > least.slots)
@@ -73,6 +78,8 @@ static int choose_sizes(struct sizes *s, uint64_t max, int cpus, uint32_t cpu_sl
 			s->depth /= 2;
 		else if (s->spill > least.spill)
 			s->spill /= 2;
+		else if (s->kfree > least.kfree)
+			s->kfree /= 2;
 		else
 			return -ENOMEM;
 	}
@@ -99,12 +106,13 @@ static void size_maps(struct call_rcu *c, const struct sizes *s)
 	bpf_map__set_max_entries(c->skel->maps.cpus, cpus);
 	bpf_map__set_value_size(c->skel->maps.cpus, (uint32_t)cpu_bytes(s));
 	bpf_map__set_max_entries(c->skel->maps.spill, s->spill);
+	bpf_map__set_max_entries(c->skel->maps.kfreed, s->kfree);
 	bpf_map__set_max_entries(c->skel->maps.lists, cpus);
 	bpf_map__set_max_entries(c->skel->maps.barriers, cpus);
 	bpf_map__set_max_entries(c->skel->maps.batches, cpus < 16 ? 16 : cpus);
 	bpf_map__set_max_entries(c->skel->maps.slots, s->slots + s->cpu_slots * cpus);
 	bpf_map__set_max_entries(c->skel->maps.shadows, s->slots + s->cpu_slots * cpus);
-	bpf_map__set_max_entries(c->skel->maps.worst, cpus * 2);
+	bpf_map__set_max_entries(c->skel->maps.worst, (cpus + CR_KFREE_BINS) * 2);
 }
 
 /*
@@ -244,7 +252,8 @@ static int load_sized(struct call_rcu *c, struct source_conf *conf)
 			c->flavours |= 1u << conf->plan->entry[i].measure->flavour;
 	err = choose_sizes(&s, conf->max_memory, c->cpus,
 			   conf->dims >> KD_DIM_CPU & 1 ? (uint32_t)__builtin_popcount(c->flavours)
-							: 0);
+							: 0,
+			   c->flavours >> KD_FL_KFREE & 1);
 	if (err)
 		return err;
 	err = load_object(c, conf, &s, false);

@@ -180,13 +180,27 @@ struct kfree_rcu_cpu___v6_1 {
 	int count; /* 6.1..6.3 */
 };
 
+/* A page of addresses. */
 struct kvfree_rcu_bulk_data {
 	struct list_head list;    /* 6.4.. */
 	unsigned long nr_records; /* 6.1.. */
+	void *records[0];         /* 6.1.. */
 };
 
 struct kvfree_rcu_bulk_data___v6_1 {
 	struct kvfree_rcu_bulk_data *next; /* 6.1..6.3 */
+};
+
+/* Objects of a slab cache to be freed together; since 6.18 also those given to kfree_rcu(). */
+struct slab_sheaf {
+	struct callback_head callback_head; /* 6.18.. (rcu_head in the sources) */
+	unsigned int size;                  /* 6.18.. */
+	void *objects[0];                   /* 6.18.. */
+};
+
+/* Before 7.3 the head of an object given to kfree_rcu() is a callback_head, whose func says the object. */
+struct kvfree_rcu_head {
+	struct kvfree_rcu_head *next; /* 7.3.. */
 };
 
 #pragma clang attribute pop

@@ -178,7 +178,7 @@ static void test_refusal_said_once(void **state)
 	(void)state;
 	set(&s, policy);
 	text = show(&s, 300);
-	assert_has(text, "\n  rcu, srcu, tasks, tasks_rude, tasks_trace: off\n");
+	assert_has(text, "\n  rcu, srcu, tasks, tasks_rude, tasks_trace, kfree: off\n");
 	why = strstr(text, "a security module or policy says no");
 	assert_non_null(why);
 	assert_has(text, "fix:     allow them in that policy\n");

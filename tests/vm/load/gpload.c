@@ -4,13 +4,16 @@
  *
  *   gpload sync N      membarrier(2), which calls synchronize_rcu()
  *   gpload inotify N   a watch that comes and goes: SRCU
+ *   gpload multicast N a group that is joined and left: gives objects to kfree_rcu()
  */
 #define _GNU_SOURCE
+#include <arpa/inet.h>
 #include <linux/membarrier.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/inotify.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -33,6 +36,20 @@ static int inotify_once(void)
 	return close(fd);
 }
 
+/* On the loopback device, which is number 1. */
+static int multicast_once(void)
+{
+	struct ip_mreqn group = { .imr_ifindex = 1 };
+	static int fd = -1;
+
+	if (fd < 0)
+		fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	inet_pton(AF_INET, "239.1.2.3", &group.imr_multiaddr);
+	if (setsockopt(fd, IPPROTO_IP, IP_ADD_MEMBERSHIP, &group, sizeof(group)))
+		return -1;
+	return setsockopt(fd, IPPROTO_IP, IP_DROP_MEMBERSHIP, &group, sizeof(group));
+}
+
 int main(int argc, char **argv)
 {
 	int (*once)(void) = NULL;
@@ -41,8 +58,10 @@ int main(int argc, char **argv)
 		once = sync_once;
 	if (argc == 3 && !strcmp(argv[1], "inotify"))
 		once = inotify_once;
+	if (argc == 3 && !strcmp(argv[1], "multicast"))
+		once = multicast_once;
 	if (!once) {
-		fputs("usage: gpload sync|inotify N\n", stderr);
+		fputs("usage: gpload sync|inotify|multicast N\n", stderr);
 		return 2;
 	}
 	for (long n = strtol(argv[2], NULL, 10); n > 0; n--)
