@@ -17,6 +17,8 @@ static void put_key(struct json *j, enum key_name key, const struct key_value *v
 {
 	switch (key_info(key)->type) {
 	case KEY_TEXT:
+		json_kstr(j, key_text(key), key_is_unnamed(v) ? NULL : v->text);
+		break;
 	case KEY_SYMBOL:
 		json_kstr(j, key_text(key), v->text);
 		break;

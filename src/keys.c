@@ -128,6 +128,7 @@ static const struct key_info keys[KEY_COUNT] = {
 			    .type = KEY_TEXT,
 			    .dims = ALL_DIMS,
 			    .of_rest = true,
+			    .column = true,
 			    .value = group_value },
 	[KEY_FUNC] = { .name = "func",
 		       .type = KEY_SYMBOL,

@@ -27,9 +27,9 @@ enum key_name {
 	KEY_CGROUP,
 	KEY_HIERARCHY,
 	KEY_FLUSHER,
-	KEY_FLUSHER_THREAD,
 	KEY_FLUSHER_CLASS,
 	KEY_TGID,
+	KEY_FLUSHER_THREAD,
 	KEY_FLUSHER_CGROUP_ID,
 	KEY_FLUSHER_CGROUP,
 	KEY_CPU,
@@ -63,6 +63,7 @@ struct key_info {
 		with; /* bits of enum key_name: what stands beside it, and tells rows apart too */
 	bool of_rest; /* known even of the series that stands for the rest (KD_SERIES_OTHER) */
 	bool noted;   /* beside another key, text views show it too */
+	bool column;  /* of groups: tables give it a column of its own, since their keys are long */
 	const char *link; /* "called" LINK "cleanup_net"; NULL: "free_x" "handed over" */
 	/* False where the series has none. */
 	bool (*value)(const struct series *s, struct key_value *v);

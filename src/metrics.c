@@ -21,6 +21,7 @@ struct job {
 	const struct query *q;
 	unsigned int filtered; /* bits of the keys that filters are on */
 	unsigned int dims;     /* bits of enum kd_dim: series that carry all of these keys */
+	uint64_t uncounted;    /* measures without such series */
 	struct metric *out;
 	size_t n;
 	/* One breakdown of one measure: */
@@ -152,8 +153,9 @@ static void add_total(struct job *j, uint8_t source, uint8_t measure, uint8_t fl
 {
 	struct metric *x;
 
-	if (is_hidden(j, measure, flavour) || !measure_cut(j, measure) ||
-	    !group_passes(j, measure, flavour) || find_total(j, source, measure, flavour, bound))
+	if (is_hidden(j, measure, flavour) || j->uncounted >> measure & 1 ||
+	    !measure_cut(j, measure) || !group_passes(j, measure, flavour) ||
+	    find_total(j, source, measure, flavour, bound))
 		return;
 	x = add_metric(j, source, measure);
 	x->bound = bound;
@@ -211,6 +213,26 @@ static unsigned int total_dim(const struct job *j)
 
 _Static_assert(KD_DIM_MAIN == 0, "the lowest bit of a set of dims is MAIN, if it is in it");
 
+/*
+ * Measures (bits) whose events were counted, but not by the kind of series that a filter needs: of
+ * these nothing can be said, and that is not "nothing".
+ */
+static uint64_t not_counted_by(const struct model *m, unsigned int dim)
+{
+	uint64_t main = 0, such = 0;
+	size_t i;
+
+	for (i = 0; i < m->nseries; i++) {
+		if (m->series[i].declared && m->series[i].dim == KD_DIM_MAIN)
+			main |= 1ull << m->series[i].measure;
+		if (m->series[i].declared && m->series[i].dim == dim)
+			such |= 1ull << m->series[i].measure;
+	}
+	return main & ~such;
+}
+
+_Static_assert(KD_M_COUNT <= 64, "each measure has a bit");
+
 static int add_totals(struct job *j)
 {
 	const struct model *m = j->m;
@@ -222,6 +244,7 @@ static int add_totals(struct job *j)
 		return 0;
 	if (make_room(j, m->ngroups + m->nplan))
 		return -ENOMEM;
+	j->uncounted = not_counted_by(m, total_dim(j));
 	for (i = 0; i < m->nplan; i++)
 		if (m->plan[i].state == PLAN_ON && !has_group(m, &m->plan[i]))
 			add_total(j, m->plan[i].source, m->plan[i].measure, m->plan[i].flavour, 0);

@@ -127,23 +127,42 @@ bool view_is_total(const struct metric *x)
 
 /* --- the table of keys --- */
 
-enum column { KEY, COUNT, RATE, P50, P99, MAX, SHARE, ADDRESS, COLUMNS };
+enum column { KEY, GROUP, COUNT, RATE, P50, P99, MAX, SHARE, ADDRESS, COLUMNS };
 
 static const struct table_column columns[COLUMNS] = {
-	[KEY] = { "", false, 0 },       [COUNT] = { "COUNT", true, 0 },
-	[RATE] = { "RATE/S", true, 4 }, [P50] = { "P50", true, 3 },
-	[P99] = { "P99", true, 0 },     [MAX] = { "MAX", true, 1 },
-	[SHARE] = { "SHARE", true, 2 }, [ADDRESS] = { "ADDRESS", false, 0 },
+	[KEY] = { "", false, 0 },
+	[GROUP] = { "", false, 0 },
+	[COUNT] = { "COUNT", true, 0 },
+	[RATE] = { "RATE/S", true, 4 },
+	[P50] = { "P50", true, 3 },
+	[P99] = { "P99", true, 0 },
+	[MAX] = { "MAX", true, 1 },
+	[SHARE] = { "SHARE", true, 2 },
+	[ADDRESS] = { "ADDRESS", false, 0 },
 };
+
+static bool has_group_column(const struct metric *x)
+{
+	enum key_name group = key_group(x->measure);
+
+	return group != KEY_NONE && key_info(group)->column;
+}
 
 /* What of a row is shown: values only where there are some, addresses only when asked for. */
 static bool has_column(const struct view_hist *v, const struct metric *x, enum column c)
 {
-	if (c == ADDRESS)
-		return v->scope->raw_addresses && key_info(x->by)->type == KEY_SYMBOL;
-	if (c == P50 || c == P99 || c == MAX)
+	switch (c) {
+	case GROUP:
+		return has_group_column(x) && has_several_flavours(v->model, x->source, x->measure);
+	case P50:
+	case P99:
+	case MAX:
 		return !measure_info(x->measure)->count_only;
-	return true;
+	case ADDRESS:
+		return v->scope->raw_addresses && key_info(x->by)->type == KEY_SYMBOL;
+	default:
+		return true;
+	}
 }
 
 static char *key_cell(char *buf, size_t size, const struct metric *x)
@@ -160,7 +179,8 @@ static char *key_cell(char *buf, size_t size, const struct metric *x)
 /* Where keys of several flavours stand in one table. */
 static void add_flavour(char *buf, size_t size, const struct view_hist *v, const struct metric *x)
 {
-	if (x->keys.has & KEY_GROUPS && has_several_flavours(v->model, x->source, x->measure))
+	if (x->keys.has & KEY_GROUPS && !has_group_column(x) &&
+	    has_several_flavours(v->model, x->source, x->measure))
 		text_append(buf, size, " (%s)", flavour_name(x->flavour));
 }
 
@@ -217,7 +237,8 @@ static int add_row(struct table *t, const struct view_hist *v, const struct metr
 	uint64_t ns = scope_length_ns(v->model, v->scope), n = hist_count(&x->hist);
 	char key[VIEW_KEY], count[FMT_LEN], rate[FMT_LEN];
 	char p50[FMT_LEN], p99[FMT_LEN], max[FMT_LEN], share[FMT_LEN], address[FMT_LEN];
-	const char *const all[COLUMNS] = { key, count, rate, p50, p99, max, share, address };
+	const char *group = x->keys.has & KEY_GROUPS ? flavour_name(x->flavour) : "";
+	const char *const all[COLUMNS] = { key, group, count, rate, p50, p99, max, share, address };
 	const char *cells[COLUMNS];
 	size_t c, ncells = 0;
 
@@ -236,14 +257,13 @@ static int add_row(struct table *t, const struct view_hist *v, const struct metr
 	return table_add(t, cells);
 }
 
-static void put_title(char *title, size_t size, const struct metric *x)
+static void put_title(char *title, size_t size, enum key_name key)
 {
 	size_t i;
 
-	snprintf(title, size, "%s", key_text(x->by));
+	snprintf(title, size, "%s", key_text(key));
 	for (i = 0; title[i]; i++)
 		title[i] = (char)toupper((unsigned char)title[i]);
-	text_append(title, size, "%s", view_bound(x));
 }
 
 static bool in_table(const struct metric *x, const struct metric *first)
@@ -258,15 +278,19 @@ static int put_table(FILE *out, const struct view_hist *v, size_t *i)
 	const struct metric *first = &v->metrics[*i];
 	struct table_column heads[COLUMNS];
 	size_t c, nheads = 0;
-	char title[64];
+	char title[64], group[32];
 	struct table t;
 	int err = 0;
 
 	for (c = 0; c < COLUMNS; c++)
 		if (has_column(v, first, (enum column)c))
 			heads[nheads++] = columns[c];
-	put_title(title, sizeof(title), first);
-	heads[0].title = title;
+	put_title(title, sizeof(title), first->by);
+	text_append(title, sizeof(title), "%s", view_bound(first));
+	heads[KEY].title = title;
+	put_title(group, sizeof(group), key_group(first->measure));
+	if (has_column(v, first, GROUP))
+		heads[GROUP].title = group;
 	table_init(&t, heads, nheads);
 	for (; !err && *i < v->n && in_table(&v->metrics[*i], first); ++*i)
 		err = add_row(&t, v, &v->metrics[*i]);

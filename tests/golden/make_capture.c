@@ -283,6 +283,90 @@ static int make_gp(const char *dir)
 	return end(&m);
 }
 
+/* --- sources whose series have keys of other kinds --- */
+
+#define STRINGS(text) text, sizeof(text) /* NULs in it included */
+#define SIZE(size, stage) ((uint64_t)KD_STAGE_##stage << 32 | (size))
+#define WHO(class, tgid) ((uint64_t)KD_FC_##class << 32 | (tgid))
+
+static const struct keyed {
+	uint8_t measure, flavour, dim;
+	uint32_t flags, times;
+	uint64_t least, step;
+	uint64_t key[2];
+	const char *name;
+	size_t len;
+} mem_series[] = {
+	{ KD_M_MEMALLOC_LATENCY, 0, KD_DIM_MAIN, 0, 300, 9 * MS, 90 * US, { 12, SIZE(64, RCU) }, STRINGS("flows") },
+	{ KD_M_MEMALLOC_LATENCY, 0, KD_DIM_MAIN, 0, 40, 90 * MS, MS, { 12, SIZE(64, TASKS_TRACE) }, STRINGS("flows") },
+	{ KD_M_MEMALLOC_LATENCY, 0, KD_DIM_MAIN, 0, 25, 9 * MS, MS, { 40, SIZE(512, RCU) }, STRINGS("flows") },
+	{ KD_M_MEMALLOC_LATENCY, 0, KD_DIM_MAIN, 0, 12, 8 * MS, MS, { 0, SIZE(96, RCU) }, STRINGS("bpf_global_ma") },
+	{ KD_M_MEMALLOC_LATENCY, 0, KD_DIM_MAIN, KD_SERIES_OTHER, 3, 8 * MS, MS, { 0, 0 }, STRINGS("") },
+	{ KD_M_MEMALLOC_REFILL, 0, KD_DIM_MAIN, 0, 50, 3 * US, 100, { 12, 64 }, STRINGS("flows") },
+	{ KD_M_MEMALLOC_REFILL_FAILED, 0, KD_DIM_MAIN, 0, 7, 0, 0, { 12, 64 }, STRINGS("flows") },
+	{ KD_M_MEMALLOC_REFILL_FAILED, 0, KD_DIM_MAIN, 0, 2, 0, 0, { 40, 512 }, STRINGS("flows") },
+	{ KD_M_MEMALLOC_LATENCY, 0, KD_DIM_CPU, 0, 380, 9 * MS, 90 * US, { 1, 0 }, STRINGS("") },
+}, cgroup_series[] = {
+	{ KD_M_RSTAT_FLUSH, KD_FL_SUB_MEMORY, KD_DIM_MAIN, 0, 120, 50 * US, 3 * US, { 18446744073709551615ULL, 0 }, STRINGS("/system.slice/web.service") },
+	{ KD_M_RSTAT_FLUSH, KD_FL_SUB_MEMORY, KD_DIM_MAIN, 0, 20, 400 * US, 9 * US, { 77, 0 }, STRINGS("/\033]0;owned\007evil\n\xff/x [mod]") },
+	{ KD_M_RSTAT_FLUSH, KD_FL_SUB_MEMORY, KD_DIM_MAIN, 0, 9, 20 * US, US, { 77, 5 }, STRINGS("/legacy") },
+	{ KD_M_RSTAT_FLUSH, KD_FL_SUB_MEMORY, KD_DIM_MAIN, 0, 4, 20 * US, US, { 5150, 0 }, STRINGS("") },
+	{ KD_M_RSTAT_FLUSH, KD_FL_SUB_BASE, KD_DIM_MAIN, 0, 30, 5 * US, US, { 1, 0 }, STRINGS("/") },
+	{ KD_M_RSTAT_FLUSH, KD_FL_SUB_MEMORY, KD_DIM_FLUSHER, 0, 120, 50 * US, 3 * US, { WHO(MEMORY_STAT, 812), 30 }, STRINGS("cadvisor\0worker-3\0/system.slice/cadvisor.service") },
+	{ KD_M_RSTAT_FLUSH, KD_FL_SUB_MEMORY, KD_DIM_FLUSHER, 0, 20, 400 * US, 9 * US, { WHO(RECLAIM, 4000), 77 }, STRINGS("ev\033[31mil\0ev\033[31mil\0/\xe2\x80\xaenb") },
+	{ KD_M_RSTAT_FLUSH, KD_FL_SUB_MEMORY, KD_DIM_FLUSHER, 0, 13, 20 * US, US, { WHO(PERIODIC, 0), 1 }, STRINGS("kworker/u8:2\0kworker/u8:2\0/") },
+	{ KD_M_RSTAT_FLUSH, KD_FL_SUB_BASE, KD_DIM_FLUSHER, 0, 30, 5 * US, US, { WHO(CPU_STAT, 812), 30 }, STRINGS("cadvisor\0cadvisor\0/system.slice/cadvisor.service") },
+	{ KD_M_RSTAT_HOLD, KD_FL_SUB_MEMORY, KD_DIM_MAIN, 0, 40, 9 * US, US, { 77, 0 }, STRINGS("/a") },
+	{ KD_M_RSTAT_HOLD, KD_FL_SUB_MEMORY, KD_DIM_MAIN, KD_SERIES_UPPER, 25, 30 * US, US, { 77, 0 }, STRINGS("/a") },
+	{ KD_M_RSTAT_HOLD, KD_FL_SUB_BASE, KD_DIM_MAIN, KD_SERIES_LOWER, 21, 3 * US, US, { 1, 0 }, STRINGS("/") },
+	{ KD_M_RSTAT_CGROUPS, KD_FL_SUB_MEMORY, KD_DIM_MAIN, 0, 153, 1, 11, { 77, 0 }, STRINGS("/a") },
+};
+
+#define ROWS(table) (sizeof(table) / sizeof((table)[0]))
+
+static void put_keyed(struct maker *m, uint32_t id, const struct keyed *k)
+{
+	uint64_t at;
+	uint32_t i;
+
+	m->measure = k->measure;
+	m->flavour = k->flavour;
+	put_series_of(m, m->main[id].id, k->dim, k->flags, k->key, k->name, k->len);
+	for (i = 0; i < k->times; i++) {
+		at = k->least + i * k->step;
+		add_to(&m->main[id], at, 1);
+		if (k->dim == KD_DIM_MAIN && at)
+			add_worst(m, m->main[id].id, i % CPUS, at, m->now + i * MS);
+	}
+}
+
+static int make_keyed(const char *dir, const char *name, uint8_t source, const struct keyed *k,
+		      size_t n)
+{
+	static const char *const on[] = { "fentry", "some_function other_function", "", "" };
+	struct maker m;
+	uint32_t i;
+	int err = begin(&m, dir, name);
+
+	if (err)
+		return err;
+	m.source = source;
+	put_host(&m);
+	for (i = 0; i < n; i++) {
+		m.measure = k[i].measure;
+		m.flavour = k[i].flavour;
+		put_plan(&m, PLAN_ON, on);
+	}
+	put_clock(&m);
+	put_tick(&m, 0);
+	for (i = 0; i < n; i++)
+		put_keyed(&m, i, &k[i]);
+	put_total(&m, KD_REC_COUNT, KD_CNT_OPEN, 3);
+	put_self(&m, 1000, 1);
+	put_tick(&m, 2 * S);
+	return end(&m);
+}
+
 int main(int argc, char **argv)
 {
 	if (argc != 2) {
@@ -290,5 +374,8 @@ int main(int argc, char **argv)
 		return 2;
 	}
 	return make_busy(argv[1]) || make_empty(argv[1]) || make_off(argv[1]) ||
-	       make_sampled(argv[1]) || make_hostile(argv[1]) || make_gp(argv[1]);
+	       make_sampled(argv[1]) || make_hostile(argv[1]) || make_gp(argv[1]) ||
+	       make_keyed(argv[1], "mem.kdefer", KD_SRC_MEMALLOC, mem_series, ROWS(mem_series)) ||
+	       make_keyed(argv[1], "cgroup.kdefer", KD_SRC_RSTAT, cgroup_series,
+			  ROWS(cgroup_series));
 }

@@ -24,7 +24,7 @@
 #define REAL_NS 1769861106123456789ULL /* 2026-01-31T12:05:06.123456789Z */
 #define MONO_NS (86400 * S)
 #define CPUS 4
-#define SERIES 16
+#define SERIES 24
 #define CPU_ID 100 /* ids of the series by CPU */
 #define WORST 10
 
@@ -96,8 +96,9 @@ static void put_plan(struct maker *m, enum plan_state state, const char *const *
 		 0, texts, 4);
 }
 
-static void put_series(struct maker *m, uint32_t id, enum kd_dim dim, uint32_t flags, uint64_t key,
-		       const char *name)
+/* name: `len` bytes, perhaps several strings. */
+static void put_series_of(struct maker *m, uint32_t id, enum kd_dim dim, uint32_t flags,
+			  const uint64_t *key, const char *name, size_t len)
 {
 	struct kd_rec_series r = {
 		.rec = { .kind = KD_REC_SERIES, .len = sizeof(r), .id = id },
@@ -106,11 +107,19 @@ static void put_series(struct maker *m, uint32_t id, enum kd_dim dim, uint32_t f
 		.flavour = m->flavour,
 		.dim = (uint8_t)dim,
 		.flags = flags,
-		.key = { key },
+		.key = { key[0], key[1] },
 	};
 
-	snprintf(r.name, sizeof(r.name), "%s", name);
+	memcpy(r.name, name, len < sizeof(r.name) ? len : sizeof(r.name) - 1);
 	put(m, &r.rec);
+}
+
+static void put_series(struct maker *m, uint32_t id, enum kd_dim dim, uint32_t flags, uint64_t key,
+		       const char *name)
+{
+	const uint64_t keys[2] = { key };
+
+	put_series_of(m, id, dim, flags, keys, name, strlen(name));
 }
 
 static void put_total(struct maker *m, uint16_t kind, unsigned int what, uint64_t total)

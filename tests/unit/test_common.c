@@ -133,7 +133,7 @@ static void backends(void **state)
 
 #define KEYS                                                                                              \
 	"known: flavour, subsystem, func, caller, module, stage, map_id, map_name, unit_size, "           \
-	"cgroup_id, cgroup, hierarchy, flusher, flusher_thread, flusher_class, tgid, flusher_cgroup_id, " \
+	"cgroup_id, cgroup, hierarchy, flusher, flusher_class, tgid, flusher_thread, flusher_cgroup_id, " \
 	"flusher_cgroup, cpu, lazy"
 
 static void breakdowns(void **state)
