@@ -9,7 +9,8 @@
 #define SERIES_SLOT_BYTES (5 * 8 + 512 * 8)
 #define SERIES_SHADOW_BYTES (4 * 8 + 512 * 8)
 #define SERIES_BYTES (SERIES_SLOT_BYTES + SERIES_SHADOW_BYTES) /* of each series */
-#define WORST_BYTES (2 * 8 + 10 * 3 * 8) /* of a list of worst samples of one interval */
+#define WORST_BYTES (2 * 8 + 10 * 3 * 8)            /* of a list of worst samples of one interval */
+#define WORST_WHO_BYTES (WORST_BYTES + 10 * 12 * 8) /* where each says who */
 
 /* An element of a preallocated hash: its header, key and value, its share of the buckets. */
 #define HASH_ELEM_BYTES(key, value) (72 + ((key) + 7) / 8 * 8 + ((value) + 7) / 8 * 8)

@@ -12,9 +12,29 @@
 
 #define WORST 10
 
+#ifdef WORST_WHO
+/* A source that knows the task, and how it came there, defines WORST_WHO. */
+#define WORST_FRAMES 8
+
+struct worst_who {
+	__u32 pid, tgid;
+	char comm[16];
+	__u64 cgroup;
+	__u64 ip[WORST_FRAMES];
+};
+#define WORST_WHO_ARG , struct worst_who *who
+#define WORST_WHO_PASS , who
+#else
+#define WORST_WHO_ARG
+#define WORST_WHO_PASS
+#endif
+
 struct worst {
 	__u64 value, mono_ns;
 	__u32 cpu, series;
+#ifdef WORST_WHO
+	struct worst_who who;
+#endif
 };
 
 struct worst_list {
@@ -23,7 +43,11 @@ struct worst_list {
 	struct worst w[WORST];
 };
 
+#ifdef WORST_WHO
+KD_STATIC_ASSERT(sizeof(struct worst_list) == WORST_WHO_BYTES);
+#else
 KD_STATIC_ASSERT(sizeof(struct worst_list) == WORST_BYTES);
+#endif
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -49,7 +73,8 @@ static __always_inline __u32 worst_least(struct worst_list *l)
  * Called for a sample above *floor, this CPU's tag | value from which on a sample belongs to its ten.
  * series_cpu: slot << 32 | CPU to be shown.
  */
-static __noinline int worst_insert(__u64 *floor, __u32 here, __u64 value, __u64 series_cpu)
+static __noinline int worst_insert(__u64 *floor, __u32 here, __u64 value,
+				   __u64 series_cpu WORST_WHO_ARG)
 {
 	__u64 interval = epoch;
 	__u32 idx = here * 2 + (interval & 1), at;
@@ -69,6 +94,10 @@ static __noinline int worst_insert(__u64 *floor, __u32 here, __u64 value, __u64 
 	l->w[at].mono_ns = bpf_ktime_get_ns();
 	l->w[at].series = series_cpu >> 32;
 	l->w[at].cpu = (__u32)series_cpu;
+#ifdef WORST_WHO
+	if (who)
+		l->w[at].who = *who;
+#endif
 	barrier();
 	*(volatile __u64 *)&l->w[at].value = value;
 	if (l->n < WORST)
@@ -85,13 +114,13 @@ static __noinline int worst_insert(__u64 *floor, __u32 here, __u64 value, __u64 
  * that is too small for one is not among the ten worst of all. Not 0: busy, try another.
  */
 static __always_inline int worst_shared(struct worst_bin *bin, __u32 list, __u64 value,
-					__u64 series_cpu)
+					__u64 series_cpu WORST_WHO_ARG)
 {
 	if ((__s64)(tagged(epoch, value) - *(volatile __u64 *)&bin->floor) <= 0)
 		return 0;
 	if (__sync_lock_test_and_set(&bin->busy, 1))
 		return 1;
-	worst_insert(&bin->floor, list, value, series_cpu);
+	worst_insert(&bin->floor, list, value, series_cpu WORST_WHO_PASS);
 	barrier();
 	*(volatile __u64 *)&bin->busy = 0;
 	return 0;
@@ -106,23 +135,51 @@ static __always_inline void floor_refresh(__u64 *floor, __u64 interval)
 		__sync_val_compare_and_swap(floor, was, tagged(interval - 2, 0));
 }
 
+#ifdef WORST_WHO
+typedef struct kd_rec_worst_who worst_rec;
+
+static __always_inline void send_who(worst_rec *r, struct worst_who *who)
+{
+	__u64 ip[WORST_FRAMES];
+
+	r->pid = who->pid;
+	r->tgid = who->tgid;
+	r->cgroup = who->cgroup;
+	__builtin_memcpy(r->comm, who->comm, sizeof(r->comm));
+	r->comm[sizeof(r->comm) - 1] = '\0';
+	__builtin_memcpy(ip, who->ip, sizeof(ip));
+	/* A frame that is not there prints as 0x0: the reader stops at it. */
+	BPF_SNPRINTF(r->stack, sizeof(r->stack), "%ps %ps %ps %ps %ps %ps %ps %ps", ip[0], ip[1],
+		     ip[2], ip[3], ip[4], ip[5], ip[6], ip[7]);
+}
+#define WORST_HEAD(r) (&(r)->worst)
+#else
+typedef struct kd_rec_worst worst_rec;
+#define WORST_HEAD(r) (r)
+#endif
+
 static __always_inline int send_worst(__u32 id_base, struct worst *w)
 {
 	__u64 value = *(volatile __u64 *)&w->value;
-	struct kd_rec_worst *r;
+	struct kd_rec_worst *head;
+	worst_rec *r;
 
 	if (!value)
 		return 0;
 	r = bpf_ringbuf_reserve(&ring, sizeof(*r), 0);
 	if (!r)
 		return -1;
-	r->rec.kind = KD_REC_WORST;
-	r->rec.len = sizeof(*r);
-	r->rec.id = id_base + w->series;
-	r->mono_ns = w->mono_ns;
-	r->value = value;
-	r->cpu = w->cpu;
-	r->pad = 0;
+	head = WORST_HEAD(r);
+	head->rec.kind = KD_REC_WORST;
+	head->rec.len = sizeof(*r);
+	head->rec.id = id_base + w->series;
+	head->mono_ns = w->mono_ns;
+	head->value = value;
+	head->cpu = w->cpu;
+	head->pad = 0;
+#ifdef WORST_WHO
+	send_who(r, &w->who);
+#endif
 	barrier();
 	if (*(volatile __u64 *)&w->value == value)
 		bpf_ringbuf_submit(r, BPF_RB_NO_WAKEUP);

@@ -43,6 +43,17 @@ static const struct {
 	{ "srcu_gp_start", "an SRCU grace period begins" },
 	{ "process_srcu", "the work that carries an SRCU grace period on, to its end" },
 	{ "cleanup_srcu_struct", "an SRCU domain goes" },
+	{ "css_rstat_flush", "a flush of one subsystem's statistics, entry and return" },
+	{ "cgroup_rstat_flush", "a flush of all statistics, entry and return" },
+	{ "cgroup_rstat_flush_irqsafe", "a flush with interrupts off from entry to return" },
+	{ "cgroup_rstat_flush_hold", "a flush that keeps the lock for its caller" },
+	{ "cgroup_rstat_flush_locked", "entered with the lock held: the wait for it is over" },
+	{ "cgroup_rstat_lock_contended", "the lock is taken: the wait for it begins" },
+	{ "cgroup_rstat_locked", "the lock is got: the wait ends, the hold begins" },
+	{ "cgroup_rstat_unlock", "the lock is about to be given up: the hold ends" },
+	{ "bpf_rstat_flush", "a flush visits a cgroup (base statistics)" },
+	{ "mem_cgroup_css_rstat_flush", "a flush visits a memory cgroup" },
+	{ "blkcg_rstat_flush", "a flush visits a cgroup of io" },
 };
 
 static const char *meaning(const char *function)

@@ -7,6 +7,7 @@
 
 #include "../bpf/defer.h"
 #include "plan.h"
+#include "plan_ways.h"
 
 /* Tables: one hook a line, as far as that goes. */
 /* clang-format off */
@@ -252,6 +253,12 @@ const struct plan_measure plan_table[] = {
 	{ KD_SRC_RCU_GP, KD_M_RCU_GP_WAIT, KD_FL_TASKS, wait_tasks_ways },
 	{ KD_SRC_RCU_GP, KD_M_RCU_GP_WAIT, KD_FL_TASKS_RUDE, wait_rude_ways },
 	{ KD_SRC_RCU_GP, KD_M_RCU_GP_WAIT, KD_FL_TASKS_TRACE, wait_trace_ways },
+	{ KD_SRC_RSTAT, KD_M_RSTAT_FLUSH, KD_FL_NONE, rstat_flush_ways },
+	{ KD_SRC_RSTAT, KD_M_RSTAT_WAIT, KD_FL_NONE, rstat_wait_ways },
+	{ KD_SRC_RSTAT, KD_M_RSTAT_HOLD, KD_FL_NONE, rstat_hold_ways },
+	{ KD_SRC_RSTAT, KD_M_RSTAT_WORK, KD_FL_NONE, rstat_work_ways },
+	{ KD_SRC_RSTAT, KD_M_RSTAT_CGROUPS, KD_FL_NONE, rstat_cgroups_ways },
+	{ KD_SRC_RSTAT, KD_M_RSTAT_BLAME, KD_FL_NONE, rstat_blame_ways },
 };
 
 /* clang-format on */

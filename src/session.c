@@ -28,7 +28,7 @@
 
 #define RING_BYTES (256u << 10)
 #define RING_LEAST 4096u
-#define HOOKS_MAX 64
+#define HOOKS_MAX 128
 #define SETTLE_NAP_NS 10000000ULL
 #define SETTLE_MOST_NS \
 	2000000000ULL /* a Tasks grace period takes some 0.3 s here, twice that under load */

@@ -41,6 +41,44 @@ struct rcu_segcblist___atomic {
 	} len; /* 6.1.. with CONFIG_RCU_NOCB_CPU (a plain long without) */
 };
 
+/* --- cgroups --- */
+
+struct kernfs_node___v6_1 {
+	struct kernfs_node___v6_1 *parent; /* 6.1..6.14 */
+};
+
+struct kernfs_node {
+	struct kernfs_node *__parent; /* 6.15.. */
+	char *name;                   /* 6.1.. of this component only; the root's is "" */
+	unsigned long long id;        /* 6.1.. unique within the hierarchy */
+};
+
+struct cgroup_root {
+	int hierarchy_id; /* 6.1.. 0 is v2 */
+};
+
+struct cgroup_subsys {
+	char *name; /* 6.1.. "memory", "io" ... */
+};
+
+struct cgroup;
+
+struct cgroup_subsys_state {
+	struct cgroup *cgroup;    /* 6.1.. */
+	struct cgroup_subsys *ss; /* 6.1.. NULL: the cgroup's own, for base statistics */
+	unsigned int flags;       /* 6.1.. bit 1: online */
+};
+
+struct cgroup {
+	struct cgroup_subsys_state self; /* 6.1.. */
+	struct kernfs_node *kn;          /* 6.1.. */
+	struct cgroup_root *root;        /* 6.1.. */
+};
+
+struct css_set {
+	struct cgroup *dfl_cgrp; /* 6.1.. in the v2 hierarchy */
+};
+
 struct rq;
 
 struct cfs_rq {
@@ -60,6 +98,8 @@ struct srcu_ctr;
 struct task_struct {
 	struct sched_entity se;              /* 6.1.. */
 	struct task_group *sched_task_group; /* 6.1.. CONFIG_CGROUP_SCHED */
+	struct task_struct *group_leader;    /* 6.1.. */
+	struct css_set *cgroups;             /* 6.1.. CONFIG_CGROUPS */
 	int pid;                             /* 6.1.. */
 	int tgid;                            /* 6.1.. */
 	char comm[16];                       /* 6.1.. */

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * rstat.h - what the two sides of the rstat source share besides the stream. Only bpf/rstat*.bpf.[ch]
+ * and src/source_rstat.c include it.
+ */
+#ifndef KDEFER_RSTAT_H
+#define KDEFER_RSTAT_H
+
+/* Which of the kernel's ways the locks and functions are. Seen in BTF, not in the version. */
+enum rs_shape {
+	RS_GLOBAL_BODY, /* one lock, held by cgroup_rstat_flush_locked() (6.1 to 6.14) */
+	RS_GLOBAL,      /* one lock, taken anew for each CPU (6.15) */
+	RS_BY_SUBSYS,   /* css_rstat_flush(), a lock for each subsystem (6.16 on) */
+};
+
+/* Lists of worst samples: each measure has some, for who adds can be preempted. */
+#define RS_BINS 8
+#define RS_WORST_MEASURES 4 /* flush, wait, hold, work */
+#define RS_LISTS (RS_WORST_MEASURES * RS_BINS)
+
+/* Cgroups, and behind them flushers: who has a number has a name. */
+#define RS_WHO_MOST 512 /* of each kind; a power of two */
+#define RS_WHO_NONE 0xffff
+
+#define RS_PATH 216 /* bytes, with the NUL: a flusher has two names before it */
+
+struct rs_path {
+	char text[2 * RS_PATH]; /* only the first RS_PATH, and a NUL, count */
+};
+
+struct rs_who {
+	__u64 key[2]; /* as in struct kd_rec_series */
+	__u32 ready, pad;
+	char process[16], thread[16]; /* of a flusher */
+	struct rs_path path;
+};
+
+KD_STATIC_ASSERT(sizeof(struct rs_who) == 24 + 32 + 2 * RS_PATH);
+
+/* Functions that may be on the stack of a flush, ascending; what is not used has from = ~0. */
+#define RS_RANGES 64
+
+struct rs_range {
+	__u64 from, to;
+	__u32 says; /* enum kd_flusher_class | enum kd_flavour of the subsystem << 8 */
+	__u32 pad;
+};
+
+#define RS_FRAMES 16
+
+/* A task in a flush, or with the lock, or waiting for it. */
+struct rs_task {
+	__u64 began;     /* the flush; 0: in none */
+	__u64 wait_from; /* waits for the lock; 0: it does not */
+	__u64 got;       /* holds the lock; 0: it does not */
+	__u64 ended;     /* the last hold */
+	__u64 waited;    /* in this flush */
+	__u64 behind;    /* what others had waited when it got the lock: see waiting_at() */
+	__u64 cgroup;    /* struct cgroup */
+	__u32 visited;   /* cgroups */
+	__u32 at_once;   /* acquisitions without a wait, not recorded yet */
+	__s32 last_cpu;
+	__u16 cgroup_no, flusher_no; /* in the table of names; RS_WHO_NONE */
+	__u8 sub;                    /* enum kd_flavour */
+	__u8 how;                    /* RS_... below */
+	__u8 pad[6];
+	__u64 ip[RS_FRAMES];
+};
+
+KD_STATIC_ASSERT(sizeof(struct rs_task) == 7 * 8 + 24 + 8 * RS_FRAMES);
+
+#define RS_CALL 1   /* between entry and return of the public function */
+#define RS_SPAN 2   /* a flush seen by its locks only */
+#define RS_WHOLE 4  /* the lock is not given up on the way */
+#define RS_SKIP 8   /* left out by sampling, or began before recording */
+#define RS_KNOWN 16 /* cgroup_no, flusher_no, sub and ip are set */
+
+/* What the run-on-demand program is asked (struct kd_run_args.arg[0]). */
+enum rs_run {
+	RS_START,
+	RS_STOP,
+};
+
+/*
+ * kd_tick: arg[0] = cursor (0 first), arg[1] = the interval that ends, arg[2] = beginnings that the
+ * kernel kept from our programs since the start. Returns the next cursor, 0 = done.
+ */
+
+/* Series of what has no number of its own: one for each kind, subsystem and dimension. */
+#define RS_KINDS 12
+#define RS_SUBS 5
+#define RS_REST (RS_KINDS * RS_SUBS * 2)
+
+#endif

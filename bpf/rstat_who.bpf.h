@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * rstat_who.bpf.h - which cgroup is flushed, by whom, and on whose behalf.
+ *
+ * Names are taken when a cgroup or flusher is first seen, since a cgroup may be gone when the tick
+ * comes. The tables are bounded: what finds no room is counted under "other".
+ */
+#ifndef KDEFER_RSTAT_WHO_BPF_H
+#define KDEFER_RSTAT_WHO_BPF_H
+
+#include "series.bpf.h"
+#include "rstat.h"
+
+const volatile __u32 who_most = RS_WHO_MOST; /* of each kind; a power of two */
+const volatile __u32 own_tgid;
+
+__u64 who_key[2 * RS_WHO_MOST]; /* cgroups, then flushers; 0: free */
+__u64 who_used[2];
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 2);
+	__type(key, __u32);
+	__type(value, struct rs_who);
+} whos SEC(".maps");
+
+#define WHO_CGROUP 0
+#define WHO_FLUSHER 1
+#define WHO_PROBES 16
+#define WHO_STEP 11
+
+static __always_inline __u64 mix(__u64 h, __u64 v)
+{
+	h = (h ^ v) * 0x9e3779b97f4a7c15ULL;
+	return h ^ h >> 29;
+}
+
+/* --- paths of cgroups --- */
+
+#define PATH_DEPTH 16
+
+static __always_inline __u64 node_parent(__u64 kn)
+{
+	struct kernfs_node___v6_1 *old = (void *)kn;
+
+	if (bpf_core_field_exists(old->parent))
+		return (__u64)BPF_CORE_READ(old, parent);
+	return (__u64)BPF_CORE_READ((struct kernfs_node *)kn, __parent);
+}
+
+/*
+ * Writes "/a/b/c" of up to RS_PATH bytes; a path that is longer loses its beginning. Not static: the
+ * verifier then looks at it once, and not once for each place it is called from.
+ */
+__noinline int rs_write_path(struct rs_path *path, __u64 cgrp)
+{
+	__u64 node[PATH_DEPTH] = {}, kn = (__u64)BPF_CORE_READ((struct cgroup *)cgrp, kn), up;
+	__u32 n, at = 0, i, first;
+	char *name, *to;
+	long len;
+
+	if (!path)
+		return 0;
+	to = path->text;
+	for (n = 0; n < PATH_DEPTH && kn; n++) {
+		up = node_parent(kn);
+		if (!up)
+			break;
+		node[n & (PATH_DEPTH - 1)] = kn;
+		kn = up;
+	}
+	if (!n) {
+		to[0] = '/';
+		to[1] = '\0';
+		return 0;
+	}
+	/* How many components, from the leaf, have room: `to` serves to find their lengths. */
+	for (first = 0; first < PATH_DEPTH && first < n; first++) {
+		name = BPF_CORE_READ((struct kernfs_node *)node[first], name);
+		len = bpf_probe_read_kernel_str(to, RS_PATH - 1, name);
+		if (len < 0 || at + len >= RS_PATH - 4)
+			break;
+		at += len;
+	}
+	at = 0;
+	if (first < n || n == PATH_DEPTH) {
+		to[0] = to[1] = to[2] = '.';
+		at = 3;
+	}
+	if (!first)
+		first = 1; /* a leaf that is too long is cut */
+	for (i = PATH_DEPTH; i > 0; i--) {
+		if (i > first)
+			continue;
+		name = BPF_CORE_READ((struct kernfs_node *)node[(i - 1) & (PATH_DEPTH - 1)], name);
+		if (at >= RS_PATH - 1)
+			break;
+		to[at++] = '/';
+		/* Longer than what is left, where names changed: that is why there is room for two. */
+		len = bpf_probe_read_kernel_str(to + at, RS_PATH, name);
+		if (len > 0 && len <= RS_PATH)
+			at += len - 1;
+	}
+	return 0;
+}
+
+/* --- the tables --- */
+
+/* The number of a key, or of the free place where it is now claimed (*fresh), or RS_WHO_NONE. */
+static __noinline __u32 who_find(__u64 key, __u32 kind, bool claim, __u32 *fresh)
+{
+	__u32 i;
+
+	if (!fresh)
+		return RS_WHO_NONE;
+	for (i = 0; i < WHO_PROBES; i++) {
+		__u32 at = ((key >> 32) + i * WHO_STEP) & (who_most - 1) & (RS_WHO_MOST - 1);
+		__u32 no = (kind ? RS_WHO_MOST : 0) + at;
+		__u64 seen = *(volatile __u64 *)&who_key[no & (2 * RS_WHO_MOST - 1)];
+
+		if (seen == key)
+			return no;
+		if (seen)
+			continue;
+		if (!claim)
+			return RS_WHO_NONE;
+		seen = __sync_val_compare_and_swap(&who_key[no & (2 * RS_WHO_MOST - 1)], 0, key);
+		if (seen && seen != key)
+			continue;
+		*fresh = !seen;
+		if (!seen)
+			__sync_fetch_and_add(&who_used[kind & 1], 1);
+		return no;
+	}
+	return RS_WHO_NONE;
+}
+
+/* The value of a number: flushers stand behind as many cgroups as there is room for. */
+static __always_inline struct rs_who *who_at(__u32 no)
+{
+	__u32 at = no < RS_WHO_MOST ? no : no - RS_WHO_MOST + who_most;
+
+	return bpf_map_lookup_elem(&whos, &at);
+}
+
+/* Named, or nobody yet. */
+static __always_inline __u32 who_ready(__u32 no)
+{
+	struct rs_who *w = no == RS_WHO_NONE ? NULL : who_at(no);
+
+	return w && *(volatile __u32 *)&w->ready ? no : RS_WHO_NONE;
+}
+
+#define CSS_ONLINE (1u << 1)
+
+/*
+ * Cgroups that go are flushed once more when they do. Where many come and go they get names only as
+ * long as half of the table is free, so that those that stay find room.
+ */
+__noinline __u32 rs_cgroup_number(__u64 cgrp)
+{
+	struct cgroup *c = (void *)cgrp;
+	__u64 id = BPF_CORE_READ(c, kn, id), hierarchy = BPF_CORE_READ(c, root, hierarchy_id), key;
+	bool stays = BPF_CORE_READ(c, self.flags) & CSS_ONLINE;
+	struct rs_who *w;
+	__u32 fresh = 0, no;
+
+	key = mix(mix(0x9e3779b97f4a7c15ULL, id), hierarchy) | 1;
+	no = who_find(key, WHO_CGROUP, stays || who_used[WHO_CGROUP] < who_most / 2, &fresh);
+	if (!fresh)
+		return who_ready(no);
+	w = who_at(no);
+	if (!w)
+		return RS_WHO_NONE;
+	w->key[0] = id;
+	w->key[1] = hierarchy;
+	rs_write_path(&w->path, cgrp);
+	barrier();
+	*(volatile __u32 *)&w->ready = 1;
+	return no;
+}
+
+struct flusher {
+	char process[16], thread[16];
+	__u64 cgrp, cgroup_id;
+	__u32 tgid, class;
+};
+
+static __always_inline void flusher_fill(struct flusher *f, __u32 class)
+{
+	struct task_struct *task = (void *)bpf_get_current_task();
+	struct cgroup *own;
+
+	f->tgid = bpf_get_current_pid_tgid() >> 32;
+	f->class = own_tgid && f->tgid == own_tgid ? KD_FC_SELF : class;
+	bpf_get_current_comm(f->thread, sizeof(f->thread));
+	BPF_CORE_READ_INTO(&f->process, task, group_leader, comm);
+	f->process[15] = '\0';
+	own = BPF_CORE_READ(task, cgroups, dfl_cgrp);
+	f->cgrp = (__u64)own;
+	f->cgroup_id = BPF_CORE_READ(own, kn, id);
+}
+
+static __always_inline __u64 mix_comm(__u64 h, const char *comm)
+{
+	__u64 word[2];
+
+	__builtin_memcpy(word, comm, sizeof(word));
+	return mix(mix(h, word[0]), word[1]);
+}
+
+static __always_inline void flusher_name(struct rs_who *w, struct flusher *f, bool single)
+{
+	w->key[0] = (single ? f->tgid : 0) | (__u64)f->class << 32;
+	w->key[1] = f->cgroup_id;
+	__builtin_memcpy(w->process, f->process, sizeof(w->process));
+	if (single)
+		__builtin_memcpy(w->thread, f->thread, sizeof(w->thread));
+	rs_write_path(&w->path, f->cgrp);
+	barrier();
+	*(volatile __u32 *)&w->ready = 1;
+}
+
+/*
+ * While half of the table is free each thread name of each process has a number of its own. Behind
+ * that, processes of one name, class and cgroup share one: a script that starts `cat` again and
+ * again is one flusher, and a server with hundreds of named threads is too.
+ */
+__noinline __u32 rs_flusher_number(__u32 class)
+{
+	struct flusher f = {};
+	__u64 h, single;
+	struct rs_who *w;
+	__u32 fresh = 0, no;
+
+	flusher_fill(&f, class);
+	h = mix_comm(mix(mix(0x9e3779b97f4a7c15ULL, f.class), f.cgroup_id), f.process);
+	single = mix_comm(mix(h, f.tgid), f.thread) | 1;
+	no = who_find(single, WHO_FLUSHER, who_used[WHO_FLUSHER] < who_most / 2, &fresh);
+	if (no != RS_WHO_NONE) {
+		w = fresh ? who_at(no) : NULL;
+		if (w)
+			flusher_name(w, &f, true);
+		return who_ready(no);
+	}
+	no = who_find(h | 1, WHO_FLUSHER, true, &fresh);
+	w = fresh && no != RS_WHO_NONE ? who_at(no) : NULL;
+	if (w)
+		flusher_name(w, &f, false);
+	return who_ready(no);
+}
+
+/* --- on whose behalf: by the functions on the stack --- */
+
+/* Functions that say for whom a flush is done, or of what, by address: see src/rstat_callers.c. */
+const volatile struct rs_range ranges[RS_RANGES] = {};
+
+/* What the function at an address says: class | subsystem << 8; 0: nothing. By halving; not static, see
+ * rs_write_path(). */
+__noinline __u32 rs_frame_says(__u64 ip)
+{
+	__u32 at = 0, half;
+
+#pragma unroll
+	for (half = RS_RANGES / 2; half; half /= 2)
+		if (ranges[(at + half) & (RS_RANGES - 1)].from <= ip)
+			at += half;
+	at &= RS_RANGES - 1;
+	return ip >= ranges[at].from && ip < ranges[at].to ? ranges[at].says : 0;
+}
+
+/*
+ * class | sub << 8 of the stack in t->ip, innermost first. The first frame that names somebody
+ * decides; what is flushed is said further in.
+ */
+static __noinline __u32 frames_say(struct rs_task *t)
+{
+	__u32 i, class = KD_FC_OTHER, sub = KD_FL_NONE, what;
+
+	if (!t)
+		return 0;
+	for (i = 0; i < RS_FRAMES && t->ip[i]; i++) {
+		what = rs_frame_says(t->ip[i]);
+		if (sub == KD_FL_NONE)
+			sub = what >> 8;
+		if (class == KD_FC_OTHER)
+			class = what & 0xff;
+	}
+	return class | sub << 8;
+}
+
+#endif

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * plan_rstat.c - ways to measure flushes of cgroup statistics. Which functions and locks there are
+ * tells how they work: see enum rs_shape in bpf/rstat.h.
+ */
+#include <stddef.h>
+
+#include "plan_ways.h"
+
+/* Tables: one hook a line, as far as that goes. */
+/* clang-format off */
+
+#define WITHOUT_IRQSAFE "flushes that keep interrupts off from beginning to end"
+#define WITHOUT_KEEP "flushes that keep the lock for their caller"
+
+#define BOTH_ENDS(name, function) \
+	{ .program = name "_in", .target = function, .need = HOOK_REQUIRED }, \
+	{ .program = name "_out", .target = function, .need = HOOK_REQUIRED }
+#define BOTH_ENDS_IF(name, function, test, missing) \
+	{ .program = name "_in", .target = function, .need = HOOK_OPTIONAL, .without = missing, \
+	  .case_type = test, .case_field = "updated_next" }, \
+	{ .program = name "_out", .target = function, .need = HOOK_OPTIONAL, .without = missing, \
+	  .case_type = test, .case_field = "updated_next" }
+
+/*
+ * The public functions. cgroup_rstat_flush_irqsafe() went in 6.4: its absence is no loss, so there
+ * is a way with it and one without.
+ */
+#define CALLS_BY_SUBSYS BOTH_ENDS("rs_css", "css_rstat_flush")
+#define CALLS BOTH_ENDS("rs_flush", "cgroup_rstat_flush"), \
+	BOTH_ENDS_IF("rs_keep", "cgroup_rstat_flush_hold", "cgroup_rstat_cpu", WITHOUT_KEEP)
+#define CALLS_IRQSAFE BOTH_ENDS("rs_irqsafe", "cgroup_rstat_flush_irqsafe"), CALLS
+#define BODY BOTH_ENDS("rs_body", "cgroup_rstat_flush_locked")
+
+#define LOCK_WAIT \
+	{ .program = "rs_wait_in", .target = "cgroup_rstat_lock_contended", .need = HOOK_REQUIRED, .is_tp = true }
+#define LOCK_GOT \
+	{ .program = "rs_hold_in", .target = "cgroup_rstat_locked", .need = HOOK_REQUIRED, .is_tp = true }
+#define LOCK_GIVEN \
+	{ .program = "rs_hold_out", .target = "cgroup_rstat_unlock", .need = HOOK_REQUIRED, .is_tp = true }
+#define LOCK LOCK_WAIT, LOCK_GOT, LOCK_GIVEN
+
+#define BOUND_NOTE(text) .note = text
+
+static const struct plan_field by_subsys[] = { { "css_rstat_cpu", "updated_next" }, { 0 } };
+static const struct plan_field by_cgroup[] = { { "cgroup_rstat_cpu", "updated_next" }, { 0 } };
+
+/* --- the locks, by their tracepoints --- */
+
+static const struct plan_hook lock[] = { LOCK, { 0 } };
+
+static const struct plan_hook lock_lower[] = {
+	LOCK_WAIT, LOCK_GOT,
+	{ .program = "rs_hold_out", .target = "cgroup_rstat_unlock", .need = HOOK_REQUIRED,
+	  BOUND_NOTE("a lower bound: from the first lock of a flush to its last, its functions are not hooked") },
+	{ 0 },
+};
+
+/* --- the functions --- */
+
+static const struct plan_hook calls_by_subsys[] = { CALLS_BY_SUBSYS, { 0 } };
+static const struct plan_hook calls_by_subsys_and_lock[] = { CALLS_BY_SUBSYS, LOCK, { 0 } };
+static const struct plan_hook calls_irqsafe[] = { CALLS_IRQSAFE, { 0 } };
+static const struct plan_hook calls[] = { CALLS, { 0 } };
+static const struct plan_hook calls_and_lock[] = { CALLS, LOCK, { 0 } };
+
+/* Without tracepoints: from 6.1 to 6.9. */
+#define BODY_NOTED(text) \
+	{ .program = "rs_body_in", .target = "cgroup_rstat_flush_locked", .need = HOOK_REQUIRED, BOUND_NOTE(text) }, \
+	{ .program = "rs_body_out", .target = "cgroup_rstat_flush_locked", .need = HOOK_REQUIRED }
+
+#define FIRST_WAIT "the first wait of a flush; further ones, where it gave up the lock on its way, do not show"
+#define UPPER_HOLD "exact where the lock is kept to the end, else an upper bound: it may be given up on the way"
+#define UPPER_WORK "without the first wait of a flush; an upper bound where it gave up the lock on its way"
+#define UPPER_BLAME "an upper bound where a flush gave up the lock on its way"
+
+static const struct plan_hook wait_irqsafe[] = { CALLS_IRQSAFE, BODY_NOTED(FIRST_WAIT), { 0 } };
+static const struct plan_hook wait_old[] = { CALLS, BODY_NOTED(FIRST_WAIT), { 0 } };
+static const struct plan_hook hold_irqsafe[] = { CALLS_IRQSAFE, BODY_NOTED(UPPER_HOLD), { 0 } };
+static const struct plan_hook hold_old[] = { CALLS, BODY_NOTED(UPPER_HOLD), { 0 } };
+static const struct plan_hook work_irqsafe[] = { CALLS_IRQSAFE, BODY_NOTED(UPPER_WORK), { 0 } };
+static const struct plan_hook work_old[] = { CALLS, BODY_NOTED(UPPER_WORK), { 0 } };
+static const struct plan_hook blame_irqsafe[] = { CALLS_IRQSAFE, BODY_NOTED(UPPER_BLAME), { 0 } };
+static const struct plan_hook blame_old[] = { CALLS, BODY_NOTED(UPPER_BLAME), { 0 } };
+
+/* --- cgroups visited --- */
+
+#define VISITS_NOTE "one for each CPU whose counters of a cgroup are folded"
+
+static const struct plan_hook visits_by_subsys[] = {
+	CALLS_BY_SUBSYS,
+	{ .program = "rs_visit_base", .target = "bpf_rstat_flush", .need = HOOK_OPTIONAL,
+	  .without = "base statistics", BOUND_NOTE(VISITS_NOTE) },
+	{ .program = "rs_visit_memory", .target = "mem_cgroup_css_rstat_flush", .need = HOOK_OPTIONAL,
+	  .without = "memory", BOUND_NOTE(VISITS_NOTE) },
+	{ .program = "rs_visit_io", .target = "blkcg_rstat_flush", .need = HOOK_OPTIONAL,
+	  .without = "io", BOUND_NOTE(VISITS_NOTE) },
+	{ 0 },
+};
+#define VISITS \
+	{ .program = "rs_visit_base", .target = "bpf_rstat_flush", .need = HOOK_REQUIRED, BOUND_NOTE(VISITS_NOTE) }
+static const struct plan_hook visits_irqsafe[] = { CALLS_IRQSAFE, VISITS, { 0 } };
+static const struct plan_hook visits[] = { CALLS, VISITS, { 0 } };
+
+/* --- the ways, best first --- */
+
+const struct plan_way rstat_flush_ways[] = {
+	{ BACKEND_FENTRY, calls_by_subsys, by_subsys, NULL },
+	{ BACKEND_FENTRY, calls_irqsafe, by_cgroup, NULL },
+	{ BACKEND_FENTRY, calls, by_cgroup, NULL },
+	{ BACKEND_TP_BTF, lock_lower, NULL, NULL },
+	{ 0 },
+};
+
+const struct plan_way rstat_wait_ways[] = {
+	{ BACKEND_TP_BTF, lock, NULL, NULL },
+	{ BACKEND_FENTRY, wait_irqsafe, by_cgroup, NULL },
+	{ BACKEND_FENTRY, wait_old, by_cgroup, NULL },
+	{ 0 },
+};
+
+const struct plan_way rstat_hold_ways[] = {
+	{ BACKEND_TP_BTF, lock, NULL, NULL },
+	{ BACKEND_FENTRY, hold_irqsafe, by_cgroup, NULL },
+	{ BACKEND_FENTRY, hold_old, by_cgroup, NULL },
+	{ 0 },
+};
+
+const struct plan_way rstat_work_ways[] = {
+	{ BACKEND_FENTRY, calls_by_subsys_and_lock, by_subsys, NULL },
+	{ BACKEND_FENTRY, calls_and_lock, by_cgroup, NULL },
+	{ BACKEND_FENTRY, work_irqsafe, by_cgroup, NULL },
+	{ BACKEND_FENTRY, work_old, by_cgroup, NULL },
+	{ BACKEND_TP_BTF, lock_lower, NULL, NULL },
+	{ 0 },
+};
+
+const struct plan_way rstat_cgroups_ways[] = {
+	{ BACKEND_FENTRY, visits_by_subsys, by_subsys, NULL },
+	{ BACKEND_FENTRY, visits_irqsafe, by_cgroup, NULL },
+	{ BACKEND_FENTRY, visits, by_cgroup, NULL },
+	{ 0 },
+};
+
+const struct plan_way rstat_blame_ways[] = {
+	{ BACKEND_TP_BTF, lock, NULL, NULL },
+	{ BACKEND_FENTRY, blame_irqsafe, by_cgroup, NULL },
+	{ BACKEND_FENTRY, blame_old, by_cgroup, NULL },
+	{ 0 },
+};
+
+/* clang-format on */

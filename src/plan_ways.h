@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* plan_ways.h - ways that are declared in files of their own; plan_table.c has the rows. */
+#ifndef KDEFER_PLAN_WAYS_H
+#define KDEFER_PLAN_WAYS_H
+
+#include "plan.h"
+
+extern const struct plan_way rstat_flush_ways[], rstat_wait_ways[], rstat_hold_ways[],
+	rstat_work_ways[], rstat_cgroups_ways[], rstat_blame_ways[];
+
+#endif

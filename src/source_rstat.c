@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* source_rstat.c - user side of bpf/rstat.bpf.c: sizes its tables, starts, ticks and stops it. */
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+
+#include "../bpf/defer.h"
+#include "../bpf/rstat.h"
+#include "../bpf/sizes.h"
+#include "rstat.skel.h"
+#include "bpf_util.h"
+#include "cpus.h"
+#include "log.h"
+#include "rstat_callers.h"
+#include "source.h"
+
+#define TASK_BYTES HASH_ELEM_BYTES(sizeof(uint64_t), sizeof(struct rs_task))
+#define PROGS_MAX 32
+
+struct rstat {
+	struct rstat_bpf *skel;
+	struct plan *plan;
+	/* Programs that see beginnings, and what the kernel had kept from them at the start. */
+	int begin_fd[PROGS_MAX];
+	uint64_t begin_missed[PROGS_MAX];
+	size_t nbegin;
+};
+
+/* Powers of two: series; cgroups and flushers that have names, of each; tasks at a time. */
+struct sizes {
+	uint32_t slots, who, tasks;
+};
+
+static const struct sizes most = { .slots = 2048, .who = RS_WHO_MOST, .tasks = 4096 };
+static const struct sizes least = { .slots = 64, .who = 16, .tasks = 64 };
+
+static uint64_t bytes_for(const struct sizes *s, int cpus)
+{
+	return (s->slots + RS_REST) * SERIES_BYTES + 2 * s->who * sizeof(struct rs_who) +
+	       (s->tasks + (uint64_t)cpus) * TASK_BYTES + 2 * RS_LISTS * WORST_WHO_BYTES +
+	       131072; /* small maps, rounding */
+}
+
+static int choose_sizes(struct sizes *s, uint64_t max, int cpus)
+{
+	for (*s = most; bytes_for(s, cpus) > max;) {
+		if (s->slots > least.slots)
+			s->slots /= 2;
+		else if (s->tasks > least.tasks)
+			s->tasks /= 2;
+		else if (s->who > least.who)
+			s->who /= 2;
+		else
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static uint64_t rstat_least(const struct kernel *k, uint32_t dims)
+{
+	(void)dims; /* by flusher is always known, nothing goes by CPU */
+	return bytes_for(&least, k->possible_cpus);
+}
+
+static void size_maps(struct rstat *r, const struct sizes *s)
+{
+	bpf_map__set_max_entries(r->skel->maps.tasks, s->tasks);
+	bpf_map__set_max_entries(r->skel->maps.whos, 2 * s->who);
+	bpf_map__set_max_entries(r->skel->maps.slots, s->slots + RS_REST);
+	bpf_map__set_max_entries(r->skel->maps.shadows, s->slots + RS_REST);
+	bpf_map__set_max_entries(r->skel->maps.worst, 2 * RS_LISTS);
+}
+
+static enum rs_shape shape_of(const struct kernel *k)
+{
+	if (kernel_has_field(k, "css_rstat_cpu", "updated_next"))
+		return RS_BY_SUBSYS;
+	return kernel_has_func(k, "cgroup_rstat_flush_locked") ? RS_GLOBAL_BODY : RS_GLOBAL;
+}
+
+/* A flush goes over all possible CPUs. */
+static int last_cpu(uint32_t *last)
+{
+	int *cpus, n, err = cpus_read("possible", &cpus, &n);
+
+	if (err)
+		return log_err(err, "rstat: cannot read which CPUs are possible: %s",
+			       strerror(-err));
+	*last = n ? (uint32_t)cpus[n - 1] : 0;
+	free(cpus);
+	return 0;
+}
+
+static uint64_t measures_of(const struct plan *plan)
+{
+	uint64_t measures = 0;
+
+	for (size_t i = 0; i < plan->n; i++)
+		if (plan->entry[i].measure->source == KD_SRC_RSTAT &&
+		    plan->entry[i].state != PLAN_OFF)
+			measures |= 1ULL << plan->entry[i].measure->measure;
+	return measures;
+}
+
+static int set_constants(struct rstat *r, const struct source_conf *conf, const struct sizes *s)
+{
+	struct rstat_bpf__rodata *ro = r->skel->rodata;
+	struct rs_range ranges[RS_RANGES];
+	uint32_t last = 0;
+	int err = last_cpu(&last);
+
+	if (!err)
+		err = rstat_callers(ranges);
+	if (err)
+		return err;
+	memcpy((void *)ro->ranges, ranges, sizeof(ranges));
+
+	ro->nr_slots = s->slots;
+	ro->slot_shift = 64 - (uint32_t)__builtin_ctz(s->slots);
+	ro->more_slots = RS_REST;
+	ro->who_most = s->who;
+	ro->shape = shape_of(conf->kernel);
+	ro->by_lock = plan_uses(r->plan, KD_SRC_RSTAT, "rs_hold_in");
+	ro->final_cpu = last;
+	ro->wanted = measures_of(r->plan);
+	ro->own_tgid = (uint32_t)getpid();
+	ro->sample = conf->sample;
+	return 0;
+}
+
+static int load_object(struct rstat *r, struct source_conf *conf)
+{
+	struct sizes s;
+	int err = choose_sizes(&s, conf->max_memory, conf->kernel->possible_cpus);
+
+	if (err)
+		return err;
+	r->skel = rstat_bpf__open();
+	if (!r->skel)
+		return log_err(-errno, "rstat: cannot open its programs: %s", strerror(errno));
+	size_maps(r, &s);
+	err = set_constants(r, conf, &s);
+	if (err)
+		return err;
+	source_choose_programs(r->skel->obj, r->plan, KD_SRC_RSTAT);
+	err = bpf_map__reuse_fd(r->skel->maps.ring, conf->ring_fd);
+	if (!err)
+		err = bpf_util_load(r->skel->obj);
+	if (err)
+		source_refuse(r->plan, KD_SRC_RSTAT, "the kernel does not load its programs: %s",
+			      bpf_util_load_error(err));
+	return err;
+}
+
+static void rstat_unload(void *state)
+{
+	struct rstat *r = state;
+
+	if (!r)
+		return;
+	rstat_bpf__destroy(r->skel);
+	free(r);
+}
+
+static int rstat_load(void **state, struct source_conf *conf)
+{
+	struct rstat *r = calloc(1, sizeof(*r));
+	int err;
+
+	if (!r)
+		return -ENOMEM;
+	r->plan = conf->plan;
+	err = load_object(r, conf);
+	if (err) {
+		source_refuse(conf->plan, KD_SRC_RSTAT, "cannot be set up: %s", strerror(-err));
+		rstat_unload(r);
+		return err == -ENOMEM ? err : -ENODEV;
+	}
+	*state = r;
+	return 0;
+}
+
+/* Those of beginnings are called so. */
+static bool sees_beginnings(const char *program)
+{
+	size_t len = strlen(program);
+
+	return len > 3 && !strcmp(program + len - 3, "_in");
+}
+
+static size_t rstat_hooks(void *state, struct source_hook *hooks, size_t max)
+{
+	struct rstat *r = state;
+	size_t n = source_collect_hooks(r->skel->obj, r->plan, KD_SRC_RSTAT, hooks, max);
+
+	r->nbegin = 0;
+	for (size_t i = 0; i < n && r->nbegin < PROGS_MAX; i++)
+		if (sees_beginnings(hooks[i].program))
+			r->begin_fd[r->nbegin++] = hooks[i].prog_fd;
+	return n;
+}
+
+static int control(struct rstat *r, enum rs_run what)
+{
+	uint64_t args[4] = { what };
+
+	return bpf_util_run(bpf_program__fd(r->skel->progs.kd_control), args, NULL);
+}
+
+static int rstat_start(void *state)
+{
+	struct rstat *r = state;
+	int err;
+
+	for (size_t i = 0; i < r->nbegin; i++)
+		r->begin_missed[i] = bpf_util_missed(r->begin_fd[i]);
+	err = control(r, RS_START);
+	return err ? log_err(err, "rstat: cannot start recording: %s", strerror(-err)) : 0;
+}
+
+static void rstat_stop(void *state)
+{
+	control(state, RS_STOP);
+}
+
+static int64_t rstat_tick(void *state, uint32_t cursor, uint32_t interval)
+{
+	struct rstat *r = state;
+	uint64_t args[4] = { cursor, interval };
+	uint32_t next;
+	int err;
+
+	for (size_t i = 0; i < r->nbegin; i++)
+		args[2] += bpf_util_missed(r->begin_fd[i]) - r->begin_missed[i];
+	err = bpf_util_run(bpf_program__fd(r->skel->progs.kd_tick), args, &next);
+	return err ? err : (int64_t)next;
+}
+
+static uint64_t rstat_bytes(void *state)
+{
+	struct rstat *r = state;
+
+	return bpf_util_map_bytes(r->skel->obj, "ring");
+}
+
+const struct source source_rstat = {
+	.id = KD_SRC_RSTAT,
+	.load = rstat_load,
+	.hooks = rstat_hooks,
+	.start = rstat_start,
+	.tick = rstat_tick,
+	.stop = rstat_stop,
+	.unload = rstat_unload,
+	.kernel_bytes = rstat_bytes,
+	.least_bytes = rstat_least,
+};

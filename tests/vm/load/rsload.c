@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * rsload.c - cgroups with statistics to flush, and those who read them.
+ *
+ *   rsload make PARENT N            N cgroups below PARENT
+ *   rsload dirty PARENT N           each of them has run something on every CPU since
+ *   rsload read FILE THREADS TIMES  each thread, named rsreader, reads FILE so often
+ *   rsload churn PARENT SECONDS     makes and removes a cgroup that was used, again and again; says how many
+ *
+ * PARENT is a folder of the v2 hierarchy. Says what it did on standard output.
+ */
+#define _GNU_SOURCE 1
+#include <fcntl.h>
+#include <linux/sched.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+static void die(const char *what)
+{
+	perror(what);
+	exit(1);
+}
+
+static void child_path(char *buf, size_t size, const char *parent, int i)
+{
+	snprintf(buf, size, "%s/c%d", parent, i);
+}
+
+static void make(const char *parent, int n)
+{
+	char path[512];
+
+	for (int i = 0; i < n; i++) {
+		child_path(path, sizeof(path), parent, i);
+		if (mkdir(path, 0755))
+			die(path);
+	}
+	printf("made %d\n", n);
+}
+
+/* A process that is born in the cgroup, so that nothing has to be moved. */
+static void run_in(const char *path, int cpu)
+{
+	struct clone_args args = { .flags = CLONE_INTO_CGROUP, .exit_signal = SIGCHLD };
+	cpu_set_t set;
+	pid_t pid;
+
+	args.cgroup = (uint64_t)open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if ((int)args.cgroup < 0)
+		die(path);
+	CPU_ZERO(&set);
+	CPU_SET(cpu, &set);
+	sched_setaffinity(0, sizeof(set), &set);
+	pid = (pid_t)syscall(SYS_clone3, &args, sizeof(args));
+	if (pid < 0)
+		die("clone3");
+	if (!pid) {
+		sched_yield();
+		_exit(0);
+	}
+	waitpid(pid, NULL, 0);
+	close((int)args.cgroup);
+}
+
+static void dirty(const char *parent, int n)
+{
+	int cpus = (int)sysconf(_SC_NPROCESSORS_ONLN);
+	char path[512];
+
+	for (int cpu = 0; cpu < cpus; cpu++)
+		for (int i = 0; i < n; i++) {
+			child_path(path, sizeof(path), parent, i);
+			run_in(path, cpu);
+		}
+	printf("dirtied %d on %d CPUs\n", n, cpus);
+}
+
+static const char *file;
+static int times;
+
+static void *reader(void *arg)
+{
+	int fd = open(file, O_RDONLY | O_CLOEXEC);
+	char buf[16384];
+
+	(void)arg;
+	prctl(PR_SET_NAME, "rsreader");
+	if (fd < 0)
+		die(file);
+	for (int i = 0; i < times; i++)
+		if (pread(fd, buf, sizeof(buf), 0) <= 0)
+			die(file);
+	close(fd);
+	return NULL;
+}
+
+static void read_all(int threads)
+{
+	pthread_t *t = calloc((size_t)threads, sizeof(*t));
+
+	prctl(PR_SET_NAME, "rsreader");
+	for (int i = 0; i < threads; i++)
+		if (pthread_create(&t[i], NULL, reader, NULL))
+			die("pthread_create");
+	for (int i = 0; i < threads; i++)
+		pthread_join(t[i], NULL);
+	printf("read %d\n", threads * times);
+	free(t);
+}
+
+static void churn(const char *parent, int seconds)
+{
+	time_t end = time(NULL) + seconds;
+	char path[512];
+	int n = 0;
+
+	while (time(NULL) < end) {
+		snprintf(path, sizeof(path), "%s/churn%d", parent, n++);
+		if (mkdir(path, 0755))
+			die(path);
+		run_in(path, n & 1 && sysconf(_SC_NPROCESSORS_ONLN) > 1);
+		if (rmdir(path))
+			die(path);
+		usleep(1000);
+	}
+	printf("churned %d\n", n);
+}
+
+int main(int argc, char **argv)
+{
+	if (argc == 4 && !strcmp(argv[1], "make")) {
+		make(argv[2], atoi(argv[3]));
+	} else if (argc == 4 && !strcmp(argv[1], "dirty")) {
+		dirty(argv[2], atoi(argv[3]));
+	} else if (argc == 5 && !strcmp(argv[1], "read")) {
+		file = argv[2];
+		times = atoi(argv[4]);
+		read_all(atoi(argv[3]));
+	} else if (argc == 4 && !strcmp(argv[1], "churn")) {
+		churn(argv[2], atoi(argv[3]));
+	} else {
+		fprintf(stderr, "usage: see rsload.c\n");
+		return 2;
+	}
+	return 0;
+}
