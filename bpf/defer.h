@@ -377,6 +377,8 @@ struct kd_rec_text {
  * Runs: a tick comes before either mark, so that every interval belongs wholly to one run or to the
  * gap between two. Without such marks a stream is one run from its first tick to its last.
  */
+#define KD_STATUS_UNKNOWN 0xffff /* the time was up before the command */
+
 enum kd_side { KD_SIDE_NONE, KD_SIDE_A, KD_SIDE_B, KD_SIDE_COUNT };
 
 struct kd_rec_run {

@@ -21,6 +21,7 @@ struct capture_writer {
 	int err; /* first failure: nothing is written after it */
 	bool force;
 	char *path, *part;
+	uint64_t limit, written; /* bytes of the file */
 	size_t raw_used;
 	unsigned char *raw;    /* BLOCK_RAW */
 	unsigned char *stored; /* block header, then room for whatever zlib makes of BLOCK_RAW */
@@ -60,6 +61,7 @@ static int put(struct capture_writer *w, const void *data, size_t size)
 {
 	int err = write_all(w->fd, data, size);
 
+	w->written += size;
 	return err ? fail(w, err, "write") : 0;
 }
 
@@ -74,6 +76,7 @@ static int put_file_header(struct capture_writer *w)
 
 	memcpy(h.magic, FILE_MAGIC, sizeof(h.magic));
 	h.crc = htole32(crc_of(&h, offsetof(struct file_header, crc)));
+	w->written = sizeof(h);
 	err = write_all(w->fd, &h, sizeof(h));
 	return err ? log_err(err, "%s: cannot write: %s", w->part, strerror(-err)) : 0;
 }
@@ -226,6 +229,37 @@ int capture_create(struct capture_writer **out, const char *path, bool force)
 	return err;
 }
 
+void capture_limit(struct capture_writer *w, uint64_t bytes)
+{
+	w->limit = bytes;
+}
+
+/* With `more` bytes of records, each block at its worst, and the closing block. */
+static uint64_t size_with(const struct capture_writer *w, size_t more)
+{
+	size_t raw = w->raw_used + more;
+
+	return w->written + (raw ? sizeof(struct block_header) + compressBound(raw) : 0) +
+	       sizeof(struct block_header);
+}
+
+uint64_t capture_size(const struct capture_writer *w)
+{
+	return size_with(w, 0);
+}
+
+/* What is collected takes less room once it is compressed: that is tried before giving up. */
+static int make_room(struct capture_writer *w, size_t len)
+{
+	int err = 0;
+
+	if (w->raw_used + len > BLOCK_RAW || (w->limit && size_with(w, len) > w->limit))
+		err = w->raw_used ? put_block(w) : 0;
+	if (!err && w->limit && size_with(w, len) > w->limit)
+		err = -EFBIG;
+	return err;
+}
+
 int capture_write(struct capture_writer *w, const struct kd_rec *rec)
 {
 	int err, len = stream_check(rec, KD_REC_MAX);
@@ -235,11 +269,9 @@ int capture_write(struct capture_writer *w, const struct kd_rec *rec)
 	if (len < 0)
 		return log_err(-EINVAL, "%s: a record of impossible length is not written",
 			       w->part);
-	if (w->raw_used + (size_t)len > BLOCK_RAW) {
-		err = put_block(w);
-		if (err)
-			return err;
-	}
+	err = make_room(w, (size_t)len);
+	if (err)
+		return err;
 	memcpy(w->raw + w->raw_used, rec, (size_t)len);
 	w->raw_used += (size_t)len;
 	return 0;
@@ -303,4 +335,11 @@ void capture_abandon(struct capture_writer *w)
 {
 	if (w)
 		free_writer(w);
+}
+
+void capture_discard(struct capture_writer *w)
+{
+	if (w)
+		unlink(w->part);
+	capture_abandon(w);
 }

@@ -30,7 +30,12 @@ struct capture_writer;
  * another writer has it. Every error is logged with its cause, once: what follows it is refused.
  */
 int capture_create(struct capture_writer **w, const char *path, bool force);
+/* -EFBIG, not logged: it might not fit within the limit; others still may. */
 int capture_write(struct capture_writer *w, const struct kd_rec *rec);
+/* The file never grows beyond this, its end included. 0: any size. */
+void capture_limit(struct capture_writer *w, uint64_t bytes);
+/* What it will be at most if it is closed now. */
+uint64_t capture_size(const struct capture_writer *w);
 /* Ends a block, so that all so far survives a crash. Syncs. */
 int capture_flush(struct capture_writer *w);
 /*
@@ -42,6 +47,8 @@ int capture_close(struct capture_writer *w);
 const char *capture_part(const struct capture_writer *w);
 /* Frees w and leaves FILE.part as it is. */
 void capture_abandon(struct capture_writer *w);
+/* Frees w and removes FILE.part: there is nothing in it that anybody wants. */
+void capture_discard(struct capture_writer *w);
 
 struct capture_end {
 	bool closed; /* the writer ended it properly */

@@ -458,6 +458,11 @@ const char *lost_help(unsigned int what)
 	return what < ROWS(lost) ? lost[what].help : "?";
 }
 
+bool lost_by_design(unsigned int what)
+{
+	return what == KD_LOST_PRE_START || what == KD_LOST_SAMPLED_OUT;
+}
+
 const char *count_name(unsigned int what)
 {
 	return name_at(counts, ROWS(counts), what);

@@ -45,6 +45,7 @@ const char *flavour_name(unsigned int flavour); /* "rcu"; NULL for KD_FL_NONE */
 int flavour_by_name(const char *name, unsigned int *flavour);
 const char *lost_name(unsigned int what); /* "unmatched_end" */
 const char *lost_help(unsigned int what); /* one line */
+bool lost_by_design(unsigned int what);   /* left out on purpose: puts no number in doubt */
 const char *count_name(unsigned int what);
 const char *list_name(unsigned int list);   /* "free_by_rcu"; "?" for one that KD_REC_NAME names */
 const char *stage_name(unsigned int stage); /* NULL for KD_STAGE_NONE */

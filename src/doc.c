@@ -257,14 +257,6 @@ void doc_self(struct json *j, const struct model *m, const struct kd_rec_self *b
 	json_close(j);
 }
 
-/* What came before the window began belongs to the first interval. */
-static bool is_of_window(const struct model *m, const struct scope *sc, const struct event *e)
-{
-	if (!sc->interval)
-		return true;
-	return e->mono_ns <= m->to_ns && (m->ticks <= 1 || e->mono_ns > m->from_ns);
-}
-
 void doc_events(struct json *j, const struct model *m, const struct scope *sc)
 {
 	const struct event *e;
@@ -273,7 +265,7 @@ void doc_events(struct json *j, const struct model *m, const struct scope *sc)
 	json_kopen(j, "events", '[');
 	for (i = 0; i < m->nevents; i++) {
 		e = &m->events[i];
-		if (!is_of_window(m, sc, e))
+		if (!scope_has_event(m, sc, e))
 			continue;
 		json_open(j, '{');
 		doc_time(j, "time", e->realtime_ns);

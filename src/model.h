@@ -86,7 +86,7 @@ struct run {
 	uint8_t side;    /* enum kd_side */
 	bool ended;      /* false: still going on, or the stream was cut */
 	bool blurred;    /* a tick at its border was cut short: some of its counts are elsewhere */
-	uint16_t status; /* as a shell says it */
+	uint16_t status; /* as a shell says it, or KD_STATUS_UNKNOWN */
 	uint64_t begin_ns, end_ns; /* CLOCK_MONOTONIC: of the command; end_ns 0: not ended */
 	uint64_t real_ns;          /* when it began */
 	uint64_t from_ns, to_ns;   /* of its intervals: a little wider */

@@ -84,6 +84,17 @@ uint64_t scope_count(const struct model *m, const struct scope *sc, unsigned int
 	return m->source[source].ctotal[what] - m->source[source].cbase[what];
 }
 
+bool scope_has_event(const struct model *m, const struct scope *sc, const struct event *e)
+{
+	const struct run *run = one_run(m, sc);
+
+	if (run)
+		return e->mono_ns >= run->from_ns && (m->running || e->mono_ns <= run->to_ns);
+	if (!sc->interval)
+		return true;
+	return e->mono_ns <= m->to_ns && (m->ticks <= 1 || e->mono_ns > m->from_ns);
+}
+
 uint64_t scope_sampling(const struct model *m)
 {
 	uint64_t n = m->self.sample ? m->self.sample : model_fact_u64(m, "sample", 1);

@@ -30,6 +30,8 @@ uint64_t scope_lost(const struct model *m, const struct scope *sc, unsigned int 
 uint64_t scope_count(const struct model *m, const struct scope *sc, unsigned int source,
 		     unsigned int what);
 
+/* Whether it happened in the window. What came before recording began belongs to the first interval. */
+bool scope_has_event(const struct model *m, const struct scope *sc, const struct event *e);
 /* Whether a kind of loss can happen to what the scope asks of this source: lists have their own. */
 bool scope_may_lose(const struct scope *sc, unsigned int source, unsigned int what);
 

@@ -18,6 +18,7 @@
 #include "bpf_util.h"
 #include "catalog.h"
 #include "clock.h"
+#include "events.h"
 #include "host.h"
 #include "kernel.h"
 #include "listers.h"
@@ -57,6 +58,7 @@ struct session {
 	uint64_t missed[HOOKS_MAX]; /* at the start */
 	size_t nhooks;
 	struct listers listers;
+	struct events events;
 	bool looking;      /* what the ring holds are whole snapshots */
 	uint32_t interval; /* the one being filled */
 	uint64_t skipped;  /* ticks left incomplete */
@@ -233,12 +235,16 @@ static void close_needless_links(struct session *s)
 /* A job that was not done: what became of it, and why, goes into the rows of its program. */
 static void note_attached(struct session *s, size_t i, int err)
 {
-	char reason[PLAN_TEXT], fix[PLAN_TEXT];
+	char reason[PLAN_TEXT], fix[PLAN_TEXT], event[2 * PLAN_TEXT];
 
 	if (err == -ETIME && !kernel_recall_types(&s->kernel))
 		kernel_see_tasks(&s->kernel, 0, NULL);
 	plan_attach_reason(&s->kernel, s->hook[i].target, err, reason, fix);
 	plan_attached(&s->plan, s->hook[i].program, err, reason, fix);
+	if (err && err != -EINTR && s->out) {
+		snprintf(event, sizeof(event), "%s: %s", s->hook[i].target, reason);
+		events_say(s->out, "attach_failed", event);
+	}
 }
 
 static int attach(struct session *s)
@@ -324,6 +330,8 @@ static int open_all(struct session *s)
 	if (!err)
 		err = host_emit(&s->kernel, s->out);
 	if (!err)
+		err = events_open(&s->events, s->out);
+	if (!err)
 		err = plan_resolve(&s->plan, &s->kernel, &s->conf.want);
 	if (!err && plan_any_on(&s->plan))
 		err = open_ring(s);
@@ -349,6 +357,7 @@ static void session_init(struct session *s, const struct session_conf *conf, str
 	s->conf = *conf;
 	s->out = stream;
 	s->ring_fd = s->statm_fd = -1;
+	s->events.online_fd = s->events.stat_fd = s->events.log_fd = -1;
 	for (size_t i = 0; i < HOOKS_MAX; i++)
 		s->link[i] = -1;
 	s->self.sample = conf->sample;
@@ -506,6 +515,8 @@ int session_start(struct session *s)
 		s->missed[i] = bpf_util_missed(s->hook[i].prog_fd);
 	err = host_emit_clock(s->out);
 	if (!err)
+		err = events_look(&s->events);
+	if (!err)
 		err = emit_self(s);
 	if (!err)
 		err = emit_tick(s, 0, true);
@@ -536,6 +547,8 @@ int session_tick(struct session *s)
 	if (!err)
 		err = emit_missed(s);
 	if (!err)
+		err = events_look(&s->events);
+	if (!err)
 		err = emit_self(s);
 	if (!err)
 		err = emit_tick(s, s->interval, complete);
@@ -563,6 +576,7 @@ static void free_session(struct session *s)
 		close(s->ring_fd);
 	if (s->statm_fd >= 0)
 		close(s->statm_fd);
+	events_close(&s->events);
 	plan_free(&s->plan);
 	kernel_free(&s->kernel);
 	free(s);

@@ -13,8 +13,10 @@
 #include "plan.h"
 #include "text.h"
 #include "view_hist.h"
+#include "view_events.h"
 #include "view_parts.h"
 
+#define EVENTS 10 /* shown; JSON has all */
 #define INDENT 2
 #define FIELD_LEN 2048
 
@@ -171,11 +173,6 @@ static void put_floor(FILE *out, const struct view_hist *v, const struct metric 
 /* --- what is missing --- */
 
 /* Left out on purpose, or no part of the window: not a loss that puts a number in doubt. */
-static bool is_by_design(unsigned int what)
-{
-	return what == KD_LOST_PRE_START || what == KD_LOST_SAMPLED_OUT;
-}
-
 /* A line for each kind: "12 unmatched_end (ends whose hand-over was not seen)". How many. */
 static int put_lost(FILE *out, const struct view_hist *v, unsigned int source, bool by_design)
 {
@@ -186,7 +183,7 @@ static int put_lost(FILE *out, const struct view_hist *v, unsigned int source, b
 
 	for (what = 0; what < KD_LOST_COUNT; what++) {
 		lost = scope_lost(v->model, v->scope, source, what);
-		if (!lost || is_by_design(what) != by_design ||
+		if (!lost || lost_by_design(what) != by_design ||
 		    !scope_may_lose(v->scope, source, what))
 			continue;
 		field(out, v, by_design ? "left out:" : "lost:", "%s %s (%s)",
@@ -318,7 +315,7 @@ static void put_missing_elsewhere(FILE *out, const struct view_hist *v, const st
 	unsigned int what;
 
 	for (what = 0; what < KD_LOST_COUNT; what++)
-		if (!is_by_design(what) && scope_lost(v->model, v->scope, x->source, what)) {
+		if (!lost_by_design(what) && scope_lost(v->model, v->scope, x->source, what)) {
 			field(out, v, "lost:", "as said above, for %s as a whole",
 			      source_name(x->source));
 			return;
@@ -406,5 +403,6 @@ int view_hist(FILE *out, const struct view_hist *v)
 	}
 	if (!v->brief)
 		put_off_rows(out, v, first);
+	view_events(out, v->model, v->scope, EVENTS, v->width);
 	return err;
 }

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* watch.c - the loop of every command that measures, and the command it may run. */
 #include <errno.h>
-#include <fcntl.h>
+#include <inttypes.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "clock.h"
+#include "events.h"
 #include "log.h"
 #include "session.h"
+#include "stream.h"
 #include "watch.h"
 
 static volatile sig_atomic_t came; /* the first signal that asked to end */
@@ -61,102 +61,31 @@ int watch_signalled(void)
 	return came;
 }
 
-/* In the child: waits for the word to go, then becomes the command. */
-static void __attribute__((noreturn)) become(char **argv, int go, int failed)
-{
-	char byte;
-	int err;
-
-	signal(SIGINT, SIG_DFL);
-	signal(SIGTERM, SIG_DFL);
-	signal(SIGHUP, SIG_DFL);
-	signal(SIGPIPE, SIG_DFL);
-	if (read(go, &byte, 1) != 1)
-		_exit(125); /* the watcher gave up before the start */
-	execvp(argv[0], argv);
-	err = errno;
-	if (write(failed, &err, sizeof(err)) < 0)
-		_exit(125);
-	_exit(err == ENOENT ? 127 : 126);
-}
-
-static int spawn(struct watch *w)
-{
-	int go[2], failed[2];
-
-	if (pipe2(go, O_CLOEXEC))
-		return -errno;
-	if (pipe2(failed, O_CLOEXEC)) {
-		int err = -errno;
-
-		close(go[0]);
-		close(go[1]);
-		return err;
-	}
-	w->pid = fork();
-	if (!w->pid) {
-		close(go[1]);
-		become(w->command, go[0], failed[1]);
-	}
-	close(go[0]);
-	close(failed[1]);
-	w->go = go[1];
-	w->failed = failed[0];
-	w->pidfd = w->pid > 0 ? (int)syscall(SYS_pidfd_open, w->pid, 0) : -1;
-	return w->pid > 0 ? 0 : -errno;
-}
-
-/* Lets the command go; says so when it could not become what was asked. */
-static void let_go(struct watch *w)
-{
-	int err = 0;
-
-	if (write(w->go, "", 1) != 1)
-		log_warn("the command did not start");
-	close(w->go);
-	w->go = -1;
-	if (read(w->failed, &err, sizeof(err)) == sizeof(err))
-		log_msg(LOG_ERROR, "cannot run %s: %s", w->command[0], strerror(err));
-	close(w->failed);
-}
-
-static int exit_status(int status)
-{
-	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-}
-
-/* Has the command ended? Takes its status then. */
-static bool command_ended(struct watch *w)
-{
-	int status;
-
-	if (!w->pid || waitpid(w->pid, &status, WNOHANG) != w->pid)
-		return false;
-	w->status = exit_status(status);
-	w->pid = 0;
-	return true;
-}
-
 /* A terminal sends its signals to the command too; others reach only us, and are passed on. */
-static void pass_on_signal(struct watch *w)
+static void pass_on_signal(const struct watch *w)
 {
-	if (w->pid && came && !from_terminal)
-		kill(w->pid, came);
+	if (came && !from_terminal)
+		child_signal(&w->child, came);
 }
 
-/* Waits for the command, for a reader of our output that goes away, and at most until the time given. */
+/* Waits for the command and its output, for a reader of ours that goes away, and at most until then. */
 static int wait_for(struct watch *w, uint64_t ns)
 {
-	struct pollfd p[2] = {
-		{ .fd = w->pid ? w->pidfd : -1, .events = POLLIN },
-		{ .fd = STDOUT_FILENO }, /* errors alone */
+	struct pollfd p[3] = {
+		[2] = { .fd = w->marks ? -1 : STDOUT_FILENO }, /* errors alone */
 	};
 	struct timespec left = clock_timespec(ns);
 
-	if (ppoll(p, 2, &left, &w->mask) < 0)
+	child_poll(&w->child, p);
+	if (ppoll(p, 3, &left, &w->mask) < 0)
 		return errno == EINTR ? 0 : -errno;
-	w->closed = p[1].revents & POLLERR;
-	return 0;
+	w->closed = p[2].revents & POLLERR;
+	return w->command ? child_serve(&w->child) : 0;
+}
+
+static bool is_over(const struct watch *w)
+{
+	return came || w->closed || w->enough || (w->command && !child_runs(&w->child));
 }
 
 static int tick_until_end(struct session *s, struct watch *w)
@@ -166,7 +95,7 @@ static int tick_until_end(struct session *s, struct watch *w)
 	uint64_t next = begin + w->interval_ns;
 	int err = 0;
 
-	while (!err && !came && !w->closed && !command_ended(w)) {
+	while (!err && !is_over(w)) {
 		uint64_t now = clock_mono_ns(), until = next < end ? next : end;
 
 		if (now >= end)
@@ -184,53 +113,196 @@ static int tick_until_end(struct session *s, struct watch *w)
 	return err;
 }
 
-int watch_run(struct session *s, struct watch *w)
+/* --- runs --- */
+
+static bool is_of_b(const struct watch *w, unsigned int index)
+{
+	return w->other && (index & 1) != (index >> 1 & 1); /* A B B A */
+}
+
+static char **command_of(const struct watch *w, unsigned int index)
+{
+	return is_of_b(w, index) ? w->other : w->command;
+}
+
+/* The command as one line, as a person would have typed it, but for quotes; a shell's as it got it. */
+static void join(char *text, size_t size, char *const *argv)
+{
+	size_t used = 0;
+
+	if (!strcmp(argv[0], "/bin/sh") && argv[1] && !strcmp(argv[1], "-c") && argv[2] && !argv[3])
+		argv += 2;
+	for (*text = '\0'; *argv && used < size; argv++)
+		used += (size_t)snprintf(text + used, size - used, "%s%s", used ? " " : "", *argv);
+}
+
+static int mark(const struct watch *w, unsigned int index, bool ended)
+{
+	union {
+		struct kd_rec_run run;
+		char room[KD_REC_MAX];
+	} buf = { .run = {
+			  .rec = { .kind = KD_REC_RUN },
+			  .mono_ns = clock_mono_ns(),
+			  .real_ns = clock_ns(CLOCK_REALTIME),
+			  .index = index,
+			  .ended = ended,
+			  .status = child_runs(&w->child) ? KD_STATUS_UNKNOWN
+							  : (__u16)w->child.status,
+		  } };
+	char command[KD_REC_MAX];
+	const char *text = command;
+
+	if (!w->marks)
+		return 0;
+	if (w->other)
+		buf.run.side = is_of_b(w, index) ? KD_SIDE_B : KD_SIDE_A;
+	join(command, sizeof(command), command_of(w, index));
+	stream_put_strings(&buf, offsetof(struct kd_rec_run, command), &text, 1);
+	return stream_record(w->marks, &buf, buf.run.rec.len);
+}
+
+static int on_value(void *ctx, const struct child_value *v)
+{
+	struct watch *w = ctx;
+	const char *const texts[] = { v->name, v->unit, v->text };
+	union {
+		struct kd_rec_value value;
+		char room[KD_REC_MAX];
+	} buf = { .value = {
+			  .rec = { .kind = KD_REC_VALUE },
+			  .value = v->value,
+			  .better = (__u8)v->better,
+		  } };
+
+	if (w->late) {
+		log_warn("the time was up when the command printed %s: it is left out", v->name);
+		return 0;
+	}
+	stream_put_strings(&buf, offsetof(struct kd_rec_value, text), texts, 3);
+	return stream_record(w->marks, &buf, buf.value.rec.len);
+}
+
+/* In the capture too, or a figure would be missing there without a word. */
+static void say_malformed(struct watch *w)
+{
+	char detail[64];
+
+	if (!w->child.malformed)
+		return;
+	snprintf(detail, sizeof(detail), "%" PRIu64 " lines", w->child.malformed);
+	w->child.malformed = 0;
+	if (w->marks)
+		events_say(w->marks, "metric_malformed", detail);
+}
+
+static void take_status(struct watch *w)
+{
+	w->runs++;
+	w->badly += w->child.status != 0;
+	if (!w->status)
+		w->status = w->child.status;
+}
+
+/* Something else than the command's own end ends it all: the run that goes on has no end. */
+static bool is_cut(const struct watch *w)
+{
+	return came || w->closed || w->enough;
+}
+
+static int run_once(struct session *s, struct watch *w, unsigned int index, bool last)
+{
+	int err = index ? child_spawn(&w->child, command_of(w, index), &w->mask) : 0;
+
+	if (!err && index)
+		err = session_tick(s); /* what happened between the runs */
+	if (!err)
+		err = mark(w, index, false);
+	if (err)
+		return err;
+	child_go(&w->child);
+	err = tick_until_end(s, w);
+	if (!child_runs(&w->child))
+		take_status(w);
+	if (err || is_cut(w))
+		return err;
+	say_malformed(w);
+	w->stopped = last;
+	err = last ? session_stop(s) : session_tick(s);
+	return err ? err : mark(w, index, true);
+}
+
+static bool cannot_be_run(const struct child *c)
+{
+	return c->status == 126 || c->status == 127;
+}
+
+static int run_all(struct session *s, struct watch *w)
+{
+	unsigned int n = (w->repeat ? w->repeat : 1) * (w->other ? 2 : 1), i;
+	int err = 0;
+
+	for (i = 0; i < n && !err && !is_cut(w); i++) {
+		err = run_once(s, w, i, i == n - 1);
+		if (cannot_be_run(&w->child))
+			break;
+	}
+	return err;
+}
+
+/* Blocked but while waiting: a signal that comes between the look and the wait is not missed. */
+static void block_signals(struct watch *w)
 {
 	sigset_t block;
-	int err = 0, stop_err;
 
-	w->status = 0;
-	w->pid = 0;
-	w->go = -1;
-	if (w->command)
-		err = spawn(w);
-	if (err)
-		return log_err(err, "cannot start a process for the command: %s", strerror(-err));
-	/* Blocked but while waiting: a signal that comes between the look and the wait is not missed. */
 	sigemptyset(&block);
 	sigaddset(&block, SIGINT);
 	sigaddset(&block, SIGTERM);
 	sigaddset(&block, SIGHUP);
 	sigprocmask(SIG_BLOCK, &block, &w->mask);
-	err = session_start(s);
-	if (w->command && !err)
-		let_go(w);
-	if (!err)
-		err = tick_until_end(s, w);
-	stop_err = session_stop(s);
+}
+
+int watch_run(struct session *s, struct watch *w)
+{
+	int err = 0, stop_err = 0;
+
+	w->status = 0;
+	child_init(&w->child);
+	if (w->marks) {
+		w->child.on_value = on_value;
+		w->child.ctx = w;
+	}
+	block_signals(w);
+	if (w->command)
+		err = child_spawn(&w->child, w->command, &w->mask);
+	if (!err) {
+		err = session_start(s);
+		if (!err)
+			err = w->command ? run_all(s, w) : tick_until_end(s, w);
+		if (!w->stopped)
+			stop_err = session_stop(s);
+	}
+	w->late = true;
 	sigprocmask(SIG_SETMASK, &w->mask, NULL);
 	w->signal = came;
 	pass_on_signal(w);
-	if (w->go >= 0)
-		close(w->go); /* never let go: it ends by itself */
+	child_drop(&w->child);
 	return err ? err : stop_err;
 }
 
 int watch_finish(struct watch *w)
 {
-	int status;
+	struct pollfd p[2];
+	int err = 0;
 
-	while (w->pid) {
-		pid_t got = waitpid(w->pid, &status, 0);
-
-		if (got == w->pid) {
-			w->status = exit_status(status);
-			w->pid = 0;
-		} else if (got < 0 && errno == EINTR) {
+	if (!child_runs(&w->child))
+		return 0;
+	while (!err && child_runs(&w->child)) {
+		child_poll(&w->child, p);
+		if (poll(p, 2, -1) < 0 && errno == EINTR)
 			pass_on_signal(w);
-		} else {
-			return -errno;
-		}
+		err = child_serve(&w->child);
 	}
-	return 0;
+	take_status(w);
+	return err;
 }

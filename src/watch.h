@@ -9,21 +9,32 @@
 #include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
-#include <sys/types.h>
+
+#include "child.h"
 
 struct session;
+struct stream;
 
 struct watch {
 	uint64_t duration_ns; /* 0: until the command ends or a signal comes */
 	uint64_t interval_ns; /* between ticks, > 0 */
 	char **command;       /* NULL-terminated argv, or NULL */
+	/*
+	 * Where each run of the command leaves marks and its own figures (KD_REC_RUN, KD_REC_VALUE). Its
+	 * output is read then, and passed on; standard output is nobody else's. NULL: one run, no marks.
+	 */
+	struct stream *marks;
+	char **other; /* of side B, run in turn with the command, which is side A: A B B A A B ... */
+	unsigned int repeat; /* runs of each side; 0 is one */
+	bool enough;         /* set while it goes on: end it now, but leave the command alone */
 	/* filled: */
-	int status;  /* how the command ended, as a shell says it: 0..125, 126, 127, 128+n */
-	int signal;  /* which signal ended the watch; 0 = none */
-	bool closed; /* nobody reads standard output any more: that ended it */
+	int status; /* of the first run that did not end well, as a shell says it; or 0 */
+	unsigned int runs, badly; /* that ended; of these, not with status 0 */
+	int signal;               /* which signal ended the watch; 0 = none */
+	bool closed;              /* nobody reads standard output any more: that ended it */
 	/* private: */
-	pid_t pid; /* of the command while it runs */
-	int pidfd, go, failed;
+	struct child child;
+	bool stopped, late;
 	sigset_t mask; /* signals blocked outside the wait, but for ours */
 };
 
@@ -42,7 +53,8 @@ void watch_started(void);
 int watch_signalled(void); /* the signal that came, or 0 */
 
 /*
- * Starts the command stopped, starts the session, lets the command go, ticks, stops the session.
+ * Starts the command stopped, starts the session, lets the command go, ticks, and again for every run,
+ * then stops the session. A run begins and ends with a tick, so that what is counted belongs to it.
  * The command sees the end as a terminal would give it: on a signal to us it gets the same.
  * 0, or a negative errno: measuring failed (logged; the command is not left running unwatched).
  */

@@ -5,11 +5,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "capture.h"
 #include "commands.h"
 #include "common.h"
 #include "doc.h"
 #include "format.h"
+#include "keep.h"
 #include "log.h"
 #include "output.h"
 #include "replay.h"
@@ -30,11 +30,9 @@ struct hist_command {
 	/* at work: */
 	struct model model;
 	struct output out;
-	struct capture_writer *capture;
-	uint64_t synced_ns;
+	struct keep keep;
 	uint64_t shown;            /* pieces of output */
 	struct kd_rec_self before; /* what we had cost when the interval began */
-	bool capture_failed;
 };
 
 static const struct opt hist_options[] = {
@@ -111,12 +109,15 @@ static int put_document(const struct hist_command *h, FILE *out, bool interval, 
 		json_ku64(&j, "interval", m->ticks);
 	doc_host(&j, m);
 	doc_clock(&j, m, &sc);
+	doc_labels(&j, m);
 	doc_plan(&j, m, &sc);
 	doc_metrics(&j, m, &sc, metrics, n);
 	doc_lost(&j, m, &sc);
 	doc_counts(&j, m, &sc);
 	doc_self(&j, m, interval ? &h->before : NULL);
 	doc_events(&j, m, &sc);
+	if (!interval)
+		doc_runs(&j, m);
 	json_close(&j);
 	free(metrics);
 	return json_end(&j);
@@ -250,43 +251,12 @@ static int show_capture(struct hist_command *h)
 
 /* --- live --- */
 
-/* A capture that fails ends itself, not the measurement; the exit code will tell. */
-static void drop_capture(struct hist_command *h)
-{
-	capture_abandon(h->capture);
-	h->capture = NULL;
-	h->capture_failed = true;
-}
-
-static int sync_capture(struct hist_command *h, const struct kd_rec *rec)
-{
-	uint64_t now;
-
-	if (rec->kind != KD_REC_TICK)
-		return 0;
-	now = ((const struct kd_rec_tick *)rec)->mono_ns;
-	if (now - h->synced_ns < SYNC_NS)
-		return 0;
-	h->synced_ns = now;
-	return capture_flush(h->capture);
-}
-
 static int live_record(void *ctx, const struct kd_rec *rec)
 {
 	struct hist_command *h = ctx;
 
-	if (h->capture && (capture_write(h->capture, rec) || sync_capture(h, rec)))
-		drop_capture(h);
+	keep_record(&h->keep, rec);
 	return take(h, rec);
-}
-
-static void close_capture(struct hist_command *h)
-{
-	struct capture_writer *w = h->capture;
-
-	h->capture = NULL;
-	if (w && capture_close(w))
-		h->capture_failed = true;
 }
 
 /* That it is alive, to a person who waits for it. */
@@ -311,7 +281,7 @@ static int measure(struct hist_command *h, struct stream *s, struct session **se
 	int err;
 
 	common_conf(&h->common, &conf);
-	conf.writes_files = h->capture;
+	conf.writes_files = h->keep.w;
 	conf.before_attach = watch_started;
 	conf.stopped = watch_signalled;
 	err = session_open(session, &conf, s);
@@ -340,21 +310,21 @@ static int live(struct hist_command *h, char **command)
 	struct stream s;
 	int err;
 
-	if (h->output && capture_create(&h->capture, h->output, h->force))
+	if (h->output && keep_open(&h->keep, h->output, h->force, SYNC_NS))
 		return common_fail(&h->out, hist_opts.name, wants_document(h), EXIT_FAILED);
 	stream_init(&s, live_record, h);
-	watch_starting(h->capture ? capture_part(h->capture) : NULL);
+	watch_starting(h->keep.w ? capture_part(h->keep.w) : NULL);
 	err = measure(h, &s, &session, &w);
 	if (s.bad)
 		log_warn("%llu malformed records are left out", (unsigned long long)s.bad);
-	close_capture(h);
+	keep_close(&h->keep);
 	session_close(session);
 	watch_finish(&w); /* the time may have been up before the command */
 	if (err == -EINTR && !command)
 		return 128 + watch_signalled();
 	if (err && err != -EPIPE)
 		return command ? EXIT_UNWATCHED : err == -ENODEV ? EXIT_NOTHING : EXIT_FAILED;
-	if (h->capture_failed)
+	if (h->keep.failed)
 		return command ? EXIT_UNWATCHED : EXIT_FAILED;
 	return command ? w.status : EXIT_DONE;
 }

@@ -88,6 +88,91 @@ static int make_busy(const char *dir)
 	return end(&m);
 }
 
+/* A run of a command begins (status < 0), or has ended. */
+static void put_run(struct maker *m, uint32_t index, enum kd_side side, int status,
+		    const char *command)
+{
+	union {
+		struct kd_rec_run run;
+		char room[KD_REC_MAX];
+	} buf = { .run = {
+			  .rec = { .kind = KD_REC_RUN },
+			  .mono_ns = m->now,
+			  .real_ns = REAL_NS + (m->now - MONO_NS),
+			  .index = index,
+			  .side = (uint8_t)side,
+			  .ended = status >= 0,
+			  .status = (uint16_t)(status < 0 ? 0 : status),
+		  } };
+
+	stream_put_strings(&buf, sizeof(buf.run), &command, 1);
+	put(m, &buf.run.rec);
+}
+
+static void put_value(struct maker *m, const char *name, const char *text, double value,
+		      const char *unit, enum kd_better better)
+{
+	const char *const texts[] = { name, unit, text };
+	union {
+		struct kd_rec_value value;
+		char room[KD_REC_MAX];
+	} buf = { .value = {
+			  .rec = { .kind = KD_REC_VALUE },
+			  .value = value,
+			  .better = (uint8_t)better,
+		  } };
+
+	stream_put_strings(&buf, sizeof(buf.value), texts, 3);
+	put(m, &buf.value.rec);
+}
+
+/* Two commands in turn, A B B A; the last was cut off by a signal. Nothing came in between but 7 events. */
+static int make_runs(const char *dir)
+{
+	static const enum kd_side sides[] = { KD_SIDE_A, KD_SIDE_B, KD_SIDE_B, KD_SIDE_A };
+	static const char *const event[] = { "high_steal", "12% of CPU time" };
+	struct maker m;
+	uint32_t i;
+	int err = begin(&m, dir, "runs.kdefer");
+
+	if (err)
+		return err;
+	put_host(&m);
+	put_fact(&m, "label.branch", "fix/\033[31mred");
+	put_fact(&m, "label.ci", "yes");
+	put_fact(&m, "kdefer", "0.1.0");
+	put_fact(&m, "command_line",
+		 "kdefer record -o runs.kdefer --repeat 2 --ab ./bench 'echo 1 > on; ./bench'");
+	put_plan(&m, PLAN_ON, plan_on);
+	put_clock(&m);
+	put_self(&m, 0, 1);
+	put_tick(&m, 0);
+	declare_busy(&m);
+	for (i = 0; i < 4; i++) {
+		const char *command = sides[i] == KD_SIDE_A ? "./bench" : "echo 1 > on; ./bench";
+
+		if (i) {
+			add_to(&m.main[0], MS, 7);
+			put_tick(&m, 100 * MS);
+		}
+		put_run(&m, i, sides[i], -1, command);
+		busy_interval(&m, sides[i] == KD_SIDE_A ? 1 : 2);
+		put_self(&m, 5000 * (i + 1), 1);
+		put_tick(&m, S);
+		if (i == 3)
+			break;
+		if (i == 1)
+			put_text(&m, KD_REC_EVENT, REAL_NS + (m.now - MONO_NS) - MS, m.now - MS,
+				 event, 2);
+		put_value(&m, "ops", "1234.50", 1234.5, "1/s", KD_BETTER_HIGHER);
+		put_value(&m, "evil\033[2J\"name", "0.001", 0.001, "s", KD_BETTER_LOWER);
+		busy_interval(&m, 1);
+		put_tick(&m, 200 * MS);
+		put_run(&m, i, sides[i], i == 2 ? 137 : 0, command);
+	}
+	return end(&m);
+}
+
 /* Measured, and nothing happened. */
 static int make_empty(const char *dir)
 {
@@ -375,6 +460,7 @@ int main(int argc, char **argv)
 	}
 	return make_busy(argv[1]) || make_empty(argv[1]) || make_off(argv[1]) ||
 	       make_sampled(argv[1]) || make_hostile(argv[1]) || make_gp(argv[1]) ||
+	       make_runs(argv[1]) ||
 	       make_keyed(argv[1], "mem.kdefer", KD_SRC_MEMALLOC, mem_series, ROWS(mem_series)) ||
 	       make_keyed(argv[1], "cgroup.kdefer", KD_SRC_RSTAT, cgroup_series,
 			  ROWS(cgroup_series));
