@@ -433,6 +433,33 @@ int common_check(const struct common *c, const char *command)
 	return check_keys(c, command);
 }
 
+/* Of the measures asked for, those that have every key that a filter is on. */
+static uint64_t filtered_measures(const struct common *c)
+{
+	unsigned int filtered = filtered_keys(c), i;
+	uint64_t measures = 0;
+
+	if (!filtered)
+		return c->want.measures;
+	for (i = 0; measure_info(i); i++)
+		if (c->want.measures >> i & 1 && !(filtered & ~key_of_measure(i)))
+			measures |= 1ULL << i;
+	return measures;
+}
+
+static int check_filters(const struct common *c, const char *command)
+{
+	char names[256] = "";
+	size_t i;
+
+	if (filtered_measures(c))
+		return 0;
+	for (i = 0; i < c->filters.n; i++)
+		add_name(names, sizeof(names), key_text(c->filters.f[i].key));
+	return log_err(-EINVAL, "%s: --filter: nothing that was asked for goes by %s", command,
+		       names);
+}
+
 int common_choose(struct common *c, const char *command, bool pending)
 {
 	const struct measure_info *info;
@@ -451,7 +478,7 @@ int common_choose(struct common *c, const char *command, bool pending)
 				source_name(info->source));
 	}
 	if (c->want.measures)
-		return 0;
+		return pending ? 0 : check_filters(c, command);
 	if (pending)
 		return log_err(-EINVAL,
 			       "%s: --sources: none of these is a list (hist measures them)",
@@ -489,7 +516,7 @@ struct scope common_scope(const struct common *c, bool interval)
 	};
 }
 
-/* What a filter leaves out is not hooked either: flavours, subsystems. */
+/* What a filter leaves out is not hooked either: measures without such keys, flavours, subsystems. */
 static uint32_t filtered_groups(const struct common *c)
 {
 	uint32_t flavours = UINT32_MAX;
@@ -528,6 +555,7 @@ void common_conf(const struct common *c, struct session_conf *conf)
 	session_conf_init(conf);
 	conf->want = c->want;
 	conf->want.flavours &= filtered_groups(c);
+	conf->want.measures &= filtered_measures(c);
 	conf->attach_timeout_ns = c->attach_timeout_ns;
 	conf->max_memory = c->max_memory;
 	conf->sample = c->sample;

@@ -66,7 +66,7 @@ int common_check(const struct common *c, const char *command);
 
 /*
  * Leaves of what was asked for the pending lists, or all but these. 0, or -EINVAL (logged) when the
- * user named one of these, or asked for nothing else.
+ * user named one of these, asked for nothing else, or filters by what none of the rest has.
  */
 int common_choose(struct common *c, const char *command, bool pending);
 

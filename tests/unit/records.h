@@ -12,6 +12,7 @@
 
 #include <cmocka.h>
 
+#include "catalog.h"
 #include "log.h"
 #include "stream.h"
 
@@ -44,6 +45,27 @@ UNUSED static int put_series(struct stream *s, uint32_t id, uint8_t flavour, uin
 	snprintf(r.name, sizeof(r.name), "%s", name);
 	return stream_record(s, &r, sizeof(r));
 }
+
+/* Any source. name: `len` bytes, perhaps several strings. */
+UNUSED static int put_series_of(struct stream *s, uint32_t id, uint8_t measure, uint8_t flavour,
+				uint8_t dim, uint32_t flags, const uint64_t *key, const char *name,
+				size_t len)
+{
+	struct kd_rec_series r = {
+		.rec = HEADER(r, KD_REC_SERIES, id),
+		.source = (uint8_t)measure_info(measure)->source,
+		.measure = measure,
+		.flavour = flavour,
+		.dim = dim,
+		.flags = flags,
+		.key = { key[0], key[1] },
+	};
+
+	memcpy(r.name, name, len);
+	return stream_record(s, &r, sizeof(r));
+}
+
+#define STRINGS(text) text, sizeof(text) /* NULs in it included */
 
 /* counts: the totals of all buckets of the series, of which this group is sent. */
 UNUSED static int put_hist(struct stream *s, uint32_t id, uint32_t group, const uint64_t *counts)

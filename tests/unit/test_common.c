@@ -246,6 +246,43 @@ static void histograms_have_no_lists(void **state)
 		       "x: call_rcu.latency is no list; kdefer hist -s call_rcu shows it");
 }
 
+/* What a filter cannot cut is neither shown nor hooked. */
+static void filters_choose_measures(void **state)
+{
+	struct session_conf conf;
+
+	(void)state;
+	c.want.measures = LATENCY | DURATION | WAIT;
+	parse_filter(&c.filters, "caller=x");
+	assert_int_equal(common_choose(&c, "x", false), 0);
+	assert_int_equal(c.want.measures, LATENCY | DURATION | WAIT);
+	common_conf(&c, &conf);
+	assert_int_equal(conf.want.measures, WAIT);
+	parse_filter(&c.filters, "subsystem=memory");
+	assert_refused(common_choose(&c, "x", false),
+		       "x: --filter: nothing that was asked for goes by caller, subsystem");
+}
+
+static void flushers_go_with_nothing_else(void **state)
+{
+	struct session_conf conf;
+
+	(void)state;
+	parse_filter(&c.filters, "flusher_class=reclaim");
+	parse_by(&c.by, "flusher,tgid,subsystem");
+	assert_int_equal(common_check(&c, "x"), 0);
+	parse_by(&c.by, "cgroup");
+	assert_refused(common_check(&c, "x"), "x: --filter flusher_class and --by cgroup" WHY);
+	parse_by(&c.by, "cpu");
+	assert_int_equal(common_check(&c, "x"), -EINVAL);
+	common_init(&c);
+	c.want.measures = LATENCY | WAIT;
+	common_conf(&c, &conf);
+	assert_int_equal(conf.dims, 0); /* of what has no flushers they are not asked for */
+	parse_filter(&c.filters, "tgid=1");
+	assert_int_equal(common_query(&c, false, 0).by, 1u << KEY_TGID);
+}
+
 static void one_kind_of_output(void **state)
 {
 	(void)state;
@@ -326,6 +363,8 @@ int main(void)
 		cmocka_unit_test_setup(cpu_goes_with_nothing_else, setup),
 		cmocka_unit_test_setup(how_many_keys, setup),
 		cmocka_unit_test_setup(histograms_have_no_lists, setup),
+		cmocka_unit_test_setup(filters_choose_measures, setup),
+		cmocka_unit_test_setup(flushers_go_with_nothing_else, setup),
 		cmocka_unit_test_setup(one_kind_of_output, setup),
 		cmocka_unit_test_setup(samples, setup),
 		cmocka_unit_test_setup(json_is_wanted_even_in_wrong_usage, setup),

@@ -423,6 +423,108 @@ static void opens_with_what_it_is(void **state)
 	assert_has("\"error\":\"no\\u000aroot\"}");
 }
 
+/* --- other sources --- */
+
+static void put_keyed(uint32_t id, uint8_t measure, uint8_t flavour, uint8_t dim, uint32_t flags,
+		      uint64_t key0, uint64_t key1, const char *name, size_t len)
+{
+	const uint64_t key[] = { key0, key1 };
+
+	put_series_of(&s, id, measure, flavour, dim, flags, key, name, len);
+	put_bucket(&s, id, 4, 1);
+	put_stat(&s, id, 4, 4, 4);
+}
+
+static void memory_has_no_flavour(void **state)
+{
+	(void)state;
+	begin();
+	put_keyed(1, KD_M_MEMALLOC_LATENCY, 0, 0, 0, 7, (uint64_t)KD_STAGE_RCU << 32 | 64,
+		  STRINGS("m\x1b"));
+	put_worst(&s, 1, 1050, 4, 0);
+	put_tick(&s, 1, 1);
+	section(METRICS);
+	assert_has("{\"source\":\"memalloc\",\"measure\":\"latency\",\"unit\":\"ns\","
+		   "\"key\":{},\"count\":1,");
+	assert_has("\"key\":{\"stage\":\"rcu\"},");
+	assert_has("\"key\":{\"map_id\":7,\"map_name\":\"m\\u001b\"},");
+	assert_has("\"cpu\":0,\"stage\":\"rcu\",\"map_id\":7,\"map_name\":\"m\\u001b\"}");
+}
+
+static void what_is_only_counted_has_no_values(void **state)
+{
+	(void)state;
+	begin();
+	put_keyed(1, KD_M_MEMALLOC_REFILL_FAILED, 0, 0, 0, 7, 64, STRINGS("m"));
+	put_tick(&s, 1, 1);
+	section(METRICS);
+	assert_has("\"unit\":\"count\",\"key\":{},\"count\":1,\"sum\":null,\"min\":null,"
+		   "\"max\":null,\"p50\":null,\"p90\":null,\"p99\":null,\"p999\":null,"
+		   "\"exact\":true,\"buckets\":[],");
+	assert_has_not("[4,5,1]");
+}
+
+static void cgroups_are_numbers_and_paths(void **state)
+{
+	(void)state;
+	begin();
+	put_keyed(1, KD_M_RSTAT_FLUSH, KD_FL_SUB_MEMORY, 0, 0, UINT64_MAX, 0,
+		  STRINGS("/a\n\xff\x1b[31m [x]"));
+	put_keyed(2, KD_M_RSTAT_FLUSH, KD_FL_SUB_MEMORY, KD_DIM_FLUSHER, 0,
+		  (uint64_t)KD_FC_RECLAIM << 32 | UINT32_MAX, UINT64_MAX - 1,
+		  STRINGS("p\n\0t\xff\0/\x1b"));
+	put_tick(&s, 1, 1);
+	section(METRICS);
+	assert_has("\"key\":{\"subsystem\":\"memory\"},\"count\":1,");
+	assert_has("\"key\":{\"subsystem\":\"memory\",\"cgroup_id\":18446744073709551615,"
+		   "\"cgroup\":\"/a\\u000a\\ufffd\\u001b[31m [x]\"},");
+	assert_has("\"key\":{\"subsystem\":\"memory\",\"flusher\":\"p\\u000a\","
+		   "\"flusher_class\":\"reclaim\",\"tgid\":4294967295,"
+		   "\"flusher_thread\":\"t\\ufffd\",\"flusher_cgroup_id\":18446744073709551614,"
+		   "\"flusher_cgroup\":\"/\\u001b\"},");
+	put_keyed(3, KD_M_RSTAT_FLUSH, KD_FL_SUB_IO, 0, 0, 9, 3, STRINGS(""));
+	put_tick(&s, 2, 1);
+	scope.interval = true;
+	section(METRICS); /* without a name there is a number still, and no name is made up */
+	assert_has(
+		"\"key\":{\"subsystem\":\"io\",\"cgroup_id\":9,\"cgroup\":null,\"hierarchy\":3},");
+}
+
+/* A name that fills its room has no end of its own, and what would follow is not there. */
+static void names_that_fill_their_room(void **state)
+{
+	char name[KD_NAME_LEN];
+
+	(void)state;
+	begin();
+	memset(name, 'n', sizeof(name));
+	name[1] = '\0';
+	put_keyed(1, KD_M_RSTAT_FLUSH, KD_FL_SUB_IO, KD_DIM_FLUSHER, 0, 1, 0, name, sizeof(name));
+	put_tick(&s, 1, 1);
+	section(METRICS);
+	assert_has(
+		"\"flusher\":\"n\",\"flusher_class\":\"other\",\"tgid\":1,\"flusher_thread\":\"nnn");
+	assert_has("nnn\"},");
+	assert_has_not("flusher_cgroup");
+}
+
+static void bounds_say_so(void **state)
+{
+	(void)state;
+	begin();
+	put_keyed(1, KD_M_RSTAT_HOLD, KD_FL_SUB_ALL, 0, KD_SERIES_UPPER, 1, 0, STRINGS("/"));
+	put_tick(&s, 1, 1);
+	section(METRICS);
+	assert_has("\"exact\":false,\"bound\":\"upper\",\"buckets\":");
+	assert_has_not("\"exact\":true,\"buckets\":[[");
+	put_keyed(2, KD_M_RSTAT_HOLD, KD_FL_SUB_ALL, 0, KD_SERIES_LOWER, 1, 0, STRINGS("/"));
+	put_keyed(3, KD_M_RSTAT_HOLD, KD_FL_SUB_ALL, 0, 0, 1, 0, STRINGS("/"));
+	put_tick(&s, 2, 1);
+	section(METRICS);
+	assert_has("\"exact\":false,\"bound\":\"lower\",\"buckets\":");
+	assert_has("\"exact\":true,\"buckets\":[[");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -439,6 +541,12 @@ int main(void)
 		cmocka_unit_test_setup_teardown(intervals_do_not_hold_the_run, setup, teardown),
 		cmocka_unit_test_setup_teardown(what_the_tool_costs, setup, teardown),
 		cmocka_unit_test_setup_teardown(events_of_the_window, setup, teardown),
+		cmocka_unit_test_setup_teardown(memory_has_no_flavour, setup, teardown),
+		cmocka_unit_test_setup_teardown(what_is_only_counted_has_no_values, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(cgroups_are_numbers_and_paths, setup, teardown),
+		cmocka_unit_test_setup_teardown(names_that_fill_their_room, setup, teardown),
+		cmocka_unit_test_setup_teardown(bounds_say_so, setup, teardown),
 		cmocka_unit_test_setup_teardown(opens_with_what_it_is, setup, teardown),
 	};
 

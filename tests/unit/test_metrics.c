@@ -692,23 +692,13 @@ static void test_hidden_flavours(void **state)
 static void put(uint32_t id, uint8_t measure, uint8_t flavour, uint8_t dim, uint32_t flags,
 		uint64_t key0, uint64_t key1, const char *name, size_t len, uint64_t count)
 {
-	struct kd_rec_series r = {
-		.rec = HEADER(r, KD_REC_SERIES, id),
-		.source = (uint8_t)measure_info(measure)->source,
-		.measure = measure,
-		.flavour = flavour,
-		.dim = dim,
-		.flags = flags,
-		.key = { key0, key1 },
-	};
+	const uint64_t key[] = { key0, key1 };
 
-	memcpy(r.name, name, len);
-	stream_record(&s, &r, sizeof(r));
+	put_series_of(&s, id, measure, flavour, dim, flags, key, name, len);
 	put_bucket(&s, id, 3, count);
 	put_stat(&s, id, 3 * count, 3, 3);
 }
 
-#define STRINGS(text) text, sizeof(text)
 #define STAGE(stage, size) ((uint64_t)(stage) << 32 | (size))
 
 static void expect_of(size_t i, uint8_t measure, enum key_name by, unsigned int has, uint64_t count)
@@ -872,9 +862,15 @@ static void test_rstat_filters(void **state)
 	assert_int_equal(n, 2 + 2);
 	expect_of(1, f, KEY_NONE, BIT(KEY_SUBSYSTEM), 10);
 	assert_int_equal(out[2].by, KEY_FLUSHER);
-	ask_filtered(0, KEY_CGROUP_ID, "18446744073709551611", 0, NULL);
-	assert_int_equal(n, 2 + 2);
-	expect_of(1, f, KEY_NONE, BIT(KEY_SUBSYSTEM), 12);
+	put(30, KD_M_RSTAT_HOLD, KD_FL_SUB_BASE, 0, 0, 1, 0, STRINGS("/"), 4);
+	put_tick(&s, 2, 1);
+	ask_filtered(0, KEY_FLUSHER, "reader", 0, NULL);
+	assert_int_equal(n, 2 + 2); /* holds are not counted by flusher: that is not "none" */
+	ask_filtered(0, KEY_CGROUP, "/", 0, NULL);
+	assert_int_equal(n, 3 + 1);
+	ask_filtered(0, KEY_CGROUP_ID, "18446744073709551611", KEY_SUBSYSTEM, "memory");
+	assert_int_equal(n, 1 + 2);
+	expect_of(0, f, KEY_NONE, BIT(KEY_SUBSYSTEM), 12);
 	ask_filtered(0, KEY_CGROUP, "*", KEY_TGID, "*");
 	assert_int_equal(n, 0);
 }

@@ -506,6 +506,89 @@ static void cuts(void **state)
 	assert_string_equal(text_cut(buf, sizeof(buf), HAN "x", 3), "..");
 }
 
+/* --- other sources --- */
+
+static void put_keyed(uint32_t id, uint8_t measure, uint8_t flavour, uint8_t dim, uint32_t flags,
+		      uint64_t key0, uint64_t key1, const char *name, size_t len)
+{
+	const uint64_t key[] = { key0, key1 };
+
+	put_series_of(&s, id, measure, flavour, dim, flags, key, name, len);
+}
+
+static void counts_are_no_times(void **state)
+{
+	(void)state;
+	begin();
+	put_keyed(1, KD_M_RSTAT_CGROUPS, KD_FL_SUB_ALL, 0, 0, 1, 0, STRINGS("/"));
+	add(1, 3000, 40);
+	put_keyed(2, KD_M_MEMALLOC_REFILL_FAILED, 0, 0, 0, 7, 64, STRINGS("m"));
+	add(2, 0, 5);
+	put_tick(&s, 1, 1);
+	show(80);
+	assert_says("rstat.cgroups: 40 in 100 ns,");
+	assert_says("p50 3,000, p90 -, p99 -, max 3,000 (");
+	assert_says("\n[     2K,      4K)    40 |");
+	assert_says("memalloc.refill_failed: 5 in 100 ns, 50M/s\n");
+	assert_says("\nMAP_ID  COUNT  RATE/S   SHARE\n7 (m)       5     50M  100.0%\n");
+	assert_says_not("refill_failed count"); /* no histogram of what has no values */
+	assert_says_not(" ns, p90");
+	fits_all_widths();
+}
+
+static void bounds_stand_apart(void **state)
+{
+	(void)state;
+	begin();
+	put_keyed(1, KD_M_RSTAT_HOLD, KD_FL_SUB_ALL, 0, KD_SERIES_UPPER, 1, 0, STRINGS("/"));
+	put_keyed(2, KD_M_RSTAT_HOLD, KD_FL_SUB_ALL, 0, KD_SERIES_LOWER, 1, 0, STRINGS("/"));
+	put_keyed(3, KD_M_RSTAT_HOLD, KD_FL_SUB_ALL, 0, 0, 1, 0, STRINGS("/"));
+	add(1, 1000, 10);
+	add(2, 100, 20);
+	add(3, 500, 30);
+	put_tick(&s, 1, 1);
+	show(80);
+	assert_says("rstat.hold: 30 in ");
+	assert_says("rstat.hold (upper bound): 10 in ");
+	assert_says("rstat.hold (lower bound): 20 in ");
+	assert_says("\n\nCGROUP  COUNT ");
+	assert_says("\n\nCGROUP (upper bound)  COUNT ");
+	assert_says("\n/                        10 ");
+	assert_says("100.0%");
+	assert_says_not("33.3%"); /* a share of those of its kind */
+	fits_all_widths();
+}
+
+static void cgroups_and_flushers(void **state)
+{
+	(void)state;
+	begin();
+	put_keyed(1, KD_M_RSTAT_FLUSH, KD_FL_SUB_MEMORY, 0, 0, 5, 0,
+		  STRINGS("/a\n\x1b[31m\xff [x]"));
+	put_keyed(2, KD_M_RSTAT_FLUSH, KD_FL_SUB_BASE, 0, 0, 6, 0, STRINGS(""));
+	put_keyed(3, KD_M_RSTAT_FLUSH, KD_FL_SUB_BASE, KD_DIM_FLUSHER, 0,
+		  (uint64_t)KD_FC_CPU_STAT << 32 | 70, 5, STRINGS("p\r\0t\0/"));
+	put_keyed(4, KD_M_RSTAT_FLUSH, KD_FL_SUB_BASE, KD_DIM_FLUSHER, 0,
+		  (uint64_t)KD_FC_PERIODIC << 32, 0, STRINGS("kw\0kw\0"));
+	add(1, 500, 30);
+	add(2, 500, 10);
+	add(3, 500, 9);
+	add(4, 500, 1);
+	put_worst(&s, 1, 1050, 500, 2);
+	put_worst(&s, 2, 1060, 500, 3);
+	put_tick(&s, 1, 1);
+	show(120);
+	assert_says("rstat.flush (memory): 30 in ");
+	assert_says("worst:     entered for /a\\x0a\\x1b[31m\\xff [x] on CPU 2\n");
+	assert_says("worst:     entered for ? (cgroup_id 6) on CPU 3\n");
+	assert_says("\nCGROUP                  SUBSYSTEM  COUNT ");
+	assert_says("\n/a\\x0a\\x1b[31m\\xff [x]  memory        30 ");
+	assert_says("\n? (cgroup_id 6)         base          10 ");
+	assert_says("\np\\x0d (cpu.stat, tgid 70, t, /)  base           9 ");
+	assert_says("\nkw (periodic)");
+	fits_all_widths();
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -524,6 +607,9 @@ int main(void)
 		cmocka_unit_test_setup_teardown(filters_are_said, setup, teardown),
 		cmocka_unit_test_setup_teardown(many_intervals, setup, teardown),
 		cmocka_unit_test_setup_teardown(empty_rows_fold, setup, teardown),
+		cmocka_unit_test_setup_teardown(counts_are_no_times, setup, teardown),
+		cmocka_unit_test_setup_teardown(bounds_stand_apart, setup, teardown),
+		cmocka_unit_test_setup_teardown(cgroups_and_flushers, setup, teardown),
 		cmocka_unit_test_setup_teardown(wraps, setup, teardown),
 		cmocka_unit_test_setup_teardown(cuts, setup, teardown),
 	};
