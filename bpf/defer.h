@@ -324,8 +324,9 @@ struct kd_rec_gp {
 	__u32 cpus_owed;  /* that still owe a quiescent state */
 	__u32 tasks_owed; /* blocked readers or holdouts */
 	__u32 flags;      /* KD_PENDING_*, of the counts */
-	__u64 seq;        /* the kernel's number */
+	__u64 seq;        /* the kernel's number, as in its messages (they print it with a sign) */
 	__u64 age_ns;     /* since it began; KD_UNKNOWN */
+	__u64 key; /* srcu: the domain of this, the oldest grace period under way, else 0; NAME_DOMAIN */
 };
 
 /* One that owes: comes before the KD_REC_GP of its flavour. At most 64 each a flavour. */
@@ -359,7 +360,7 @@ KD_STATIC_ASSERT(sizeof(struct kd_rec_worst) == 32);
 KD_STATIC_ASSERT(sizeof(struct kd_rec_worst_who) == 320);
 KD_STATIC_ASSERT(sizeof(struct kd_rec_total) == 24);
 KD_STATIC_ASSERT(sizeof(struct kd_rec_pending) == 56);
-KD_STATIC_ASSERT(sizeof(struct kd_rec_gp) == 40);
+KD_STATIC_ASSERT(sizeof(struct kd_rec_gp) == 48);
 KD_STATIC_ASSERT(sizeof(struct kd_rec_owed) == 40);
 KD_STATIC_ASSERT(__builtin_offsetof(struct kd_rec_series, key) == 16);
 KD_STATIC_ASSERT(__builtin_offsetof(struct kd_rec_hist, count) == 16);

@@ -43,6 +43,23 @@ static const struct {
 	{ "srcu_gp_start", "an SRCU grace period begins" },
 	{ "process_srcu", "the work that carries an SRCU grace period on, to its end" },
 	{ "cleanup_srcu_struct", "an SRCU domain goes" },
+	{ "rcu_data.cblist", "a CPU's callback list: four segments, bypass, batch being invoked" },
+	{ "srcu_data.srcu_cblist", "the callback list of a CPU and SRCU domain" },
+	{ "rcu_tasks__percpu.cblist", "the callback lists of RCU Tasks" },
+	{ "rcu_tasks_rude__percpu.cblist", "the callback lists of RCU Tasks Rude" },
+	{ "rcu_tasks_trace__percpu.cblist", "the callback lists of RCU Tasks Trace" },
+	{ "rcu_tasks_trace_srcu_struct.srcu_cblist", "the callback lists of Tasks Trace's domain" },
+	{ "krc", "objects of kfree_rcu() that are gathered, and batches behind a grace period" },
+	{ "rcu_state.gp_seq",
+	  "the normal grace period; CPUs and preempted readers that owe, by node" },
+	{ "rcu_state.expedited_sequence", "the expedited one, and who owes it" },
+	{ "srcu_struct.srcu_gp_seq", "the grace period of each SRCU domain" },
+	{ "rcu_tasks.tasks_gp_seq", "the Tasks grace period; tasks that are marked as held for" },
+	{ "rcu_tasks_rude.tasks_gp_seq", "the Tasks Rude grace period" },
+	{ "rcu_tasks_trace.tasks_gp_seq",
+	  "the Tasks Trace grace period; readers that it waits for" },
+	{ "rcu_tasks_trace_srcu_struct.srcu_gp_seq",
+	  "the grace period of Tasks Trace's domain; tasks that read on its old counters" },
 	{ "css_rstat_flush", "a flush of one subsystem's statistics, entry and return" },
 	{ "cgroup_rstat_flush", "a flush of all statistics, entry and return" },
 	{ "cgroup_rstat_flush_irqsafe", "a flush with interrupts off from entry to return" },
@@ -97,6 +114,41 @@ static void put_row(FILE *out, const struct plan_entry *e, size_t width)
 		fputs("  ", out);
 		text_wrap(out, text, 2, 4, width);
 	}
+}
+
+/* --- what is read as state --- */
+
+/* No event tells it: what the words mean, and what else of the kernel's says the same. */
+static const struct {
+	unsigned int measure; /* enum kd_measure_id */
+	const char *text;
+} states[] = {
+	{ KD_M_CALL_RCU_PENDING,
+	  "A callback is in one list at a time, and the lists of a flavour add up to what waits. done: "
+	  "its grace period is over, and it waits for its turn; wait: for the grace period under way, "
+	  "as far as its CPU knows; next_ready: for the one after it; next: not assigned yet; lazy and "
+	  "bypass: of offloaded CPUs, before they join the list; invoking: the batch being run now, "
+	  "with what of it has run already, until all of it has." },
+	{ KD_M_CALL_RCU_PENDING,
+	  "A CPU's own list is read on that CPU, all lengths at one moment. Lists that others may change "
+	  "meanwhile (of offloaded CPUs, of the other flavours) are read from afar, one length after "
+	  "another, and marked as not exact. No event of tracefs tells lengths of lists; RCU stall "
+	  "warnings print the sum of RCU's as q=." },
+	{ KD_M_RCU_GP_PENDING,
+	  "The number is the kernel's own: RCU stall warnings print it as g=. Its lowest two bits are 0 "
+	  "when no grace period is under way. The age is in ticks of the kernel's clock." },
+	{ KD_M_RCU_GP_PENDING,
+	  "The CPU that looks may owe a quiescent state just because it looks: while our program runs, "
+	  "for less than a millisecond." },
+};
+
+static void put_state(FILE *out, unsigned int measure, size_t width)
+{
+	for (size_t i = 0; i < sizeof(states) / sizeof(states[0]); i++)
+		if (states[i].measure == measure) {
+			fputc('\n', out);
+			text_wrap(out, states[i].text, 0, 0, width);
+		}
 }
 
 /* --- the check --- */
@@ -293,7 +345,10 @@ void explain(FILE *out, const struct kernel *k, const struct plan *p, bool fprob
 	text_wrap(out, text, 0, 2, width);
 	for (size_t i = 0; i < p->n; i++)
 		put_row(out, &p->entry[i], width);
-	put_check(out, k, p, fprobe, width);
+	if (info->pending)
+		put_state(out, info->id, width);
+	else
+		put_check(out, k, p, fprobe, width);
 }
 
 bool explain_fprobe(void)

@@ -98,10 +98,16 @@ const struct btf_type *kernel_field_type(const struct kernel *k, const char *typ
 	return t;
 }
 
-int kernel_percpu_at(const struct kernel *k, const char *variable)
+static const struct btf_type *percpu_section(const struct kernel *k)
 {
 	int id = k->btf ? btf__find_by_name_kind(k->btf, ".data..percpu", BTF_KIND_DATASEC) : -1;
-	const struct btf_type *t = id > 0 ? btf__type_by_id(k->btf, (__u32)id) : NULL;
+
+	return id > 0 ? btf__type_by_id(k->btf, (__u32)id) : NULL;
+}
+
+int kernel_percpu_at(const struct kernel *k, const char *variable)
+{
+	const struct btf_type *t = percpu_section(k);
 
 	for (int i = 0; t && i < btf_vlen(t); i++) {
 		const struct btf_var_secinfo *v = &btf_var_secinfos(t)[i];
@@ -112,6 +118,22 @@ int kernel_percpu_at(const struct kernel *k, const char *variable)
 			return (int)v->offset;
 	}
 	return -ENOENT;
+}
+
+int kernel_percpu_each(const struct kernel *k, const char *type,
+		       int (*each)(void *ctx, const char *variable, uint32_t at), void *ctx)
+{
+	int id = k->btf ? btf__find_by_name_kind(k->btf, type, BTF_KIND_STRUCT) : -1, ret = 0;
+	const struct btf_type *t = percpu_section(k);
+
+	for (int i = 0; id > 0 && t && i < btf_vlen(t) && !ret; i++) {
+		const struct btf_var_secinfo *v = &btf_var_secinfos(t)[i];
+		const struct btf_type *var = btf__type_by_id(k->btf, v->type);
+
+		if (var && btf_is_var(var) && var->type == (__u32)id)
+			ret = each(ctx, btf__name_by_offset(k->btf, var->name_off), v->offset);
+	}
+	return ret;
 }
 
 static enum tri has_name(const struct name_set *set, const char *name)

@@ -79,6 +79,9 @@ const struct btf_type *kernel_field_type(const struct kernel *k, const char *typ
 					 const char *field);
 /* Offset of a static per-CPU variable in the section of all of them, or a negative errno. */
 int kernel_percpu_at(const struct kernel *k, const char *variable);
+/* All of them that are a struct of this name, until each() returns other than 0, which is returned. */
+int kernel_percpu_each(const struct kernel *k, const char *type,
+		       int (*each)(void *ctx, const char *variable, uint32_t at), void *ctx);
 enum tri kernel_has_text(const struct kernel *k, const char *name);
 enum tri kernel_has_data(const struct kernel *k, const char *name);
 enum tri kernel_traceable(const struct kernel *k, const char *name);

@@ -8,7 +8,9 @@
 
 /* One line each: extern const struct lists lists_NAME, and its address below. */
 
-const struct lists *const lists_sources[] = { NULL };
+extern const struct lists lists_call_rcu, lists_rcu_gp;
+
+const struct lists *const lists_sources[] = { &lists_call_rcu, &lists_rcu_gp, NULL };
 
 _Static_assert(sizeof(lists_sources) / sizeof(lists_sources[0]) <= LISTS_MAX + 1, "LISTS_MAX");
 

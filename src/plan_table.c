@@ -119,6 +119,55 @@ static const struct plan_way call_kfree_ways[] = {
 	{ 0 },
 };
 
+/* Lists, read as state: the program that does, and what it reads. */
+#define STATE(name, of, ...) \
+	static const struct plan_hook name##_state[] = { \
+		{ .program = "rl_emit", .target = of, .need = HOOK_REQUIRED, ## __VA_ARGS__ }, { 0 }, \
+	}
+#define STATE_WAY(name, symbols) { BACKEND_STATE, name##_state, call_rcu_lists_fields, symbols }
+
+STATE(pending_rcu, "rcu_data.cblist");
+STATE(pending_srcu, "srcu_data.srcu_cblist",
+      .note = "domains built into the kernel, not those of modules and those made at run time");
+STATE(pending_tasks, "rcu_tasks__percpu.cblist");
+STATE(pending_tasks_rude, "rcu_tasks_rude__percpu.cblist");
+STATE(pending_tasks_trace, "rcu_tasks_trace__percpu.cblist");
+STATE(pending_tasks_trace_srcu, "rcu_tasks_trace_srcu_struct.srcu_cblist");
+static const struct plan_hook pending_kfree_state[] = {
+	{ .program = "rl_emit", .target = "krc", .need = HOOK_REQUIRED },
+	/* Since 6.18 slab itself gathers what kfree_rcu() of some caches is given, of all since 7.0. */
+	{ .program = "rl_emit", .target = "krc", .need = HOOK_REQUIRED,
+	  .note = "not what slab keeps in sheaves of its own",
+	  .case_type = "slub_percpu_sheaves", .case_field = "rcu_free" },
+	{ 0 },
+};
+
+static const struct plan_field call_rcu_lists_fields[] = {
+	{ "rcu_segcblist", "len" },
+	{ "rcu_segcblist", "seglen" },
+	{ 0 },
+};
+static const struct plan_field srcu_lists_fields[] = {
+	{ "srcu_data", "srcu_cblist" }, { "rcu_segcblist", "seglen" }, { 0 },
+};
+static const char *const krc_symbols[] = { "percpu:rcu_data", "percpu:krc", NULL };
+
+static const struct plan_way pending_rcu_ways[] = { STATE_WAY(pending_rcu, call_rcu_percpu), { 0 } };
+static const struct plan_way pending_srcu_ways[] = {
+	{ BACKEND_STATE, pending_srcu_state, srcu_lists_fields, call_rcu_percpu }, { 0 },
+};
+static const struct plan_way pending_tasks_ways[] = { STATE_WAY(pending_tasks, tasks_percpu), { 0 } };
+static const struct plan_way pending_tasks_rude_ways[] = {
+	STATE_WAY(pending_tasks_rude, tasks_rude_percpu), { 0 },
+};
+static const struct plan_way pending_tasks_trace_ways[] = {
+	STATE_WAY(pending_tasks_trace, tasks_trace_percpu),
+	STATE_WAY(pending_tasks_trace_srcu, tasks_trace_srcu_percpu), { 0 },
+};
+static const struct plan_way pending_kfree_ways[] = {
+	{ BACKEND_STATE, pending_kfree_state, NULL, krc_symbols }, { 0 },
+};
+
 /*
  * Grace periods and the calls that wait for them. Both ends of a call are REQUIRED, or both OPTIONAL
  * where a flavour has several calls.
@@ -234,6 +283,51 @@ static const struct plan_way wait_trace_ways[] = {
 	{ 0 },
 };
 
+/* Grace periods, read as state. */
+#define GP_STATE(name, of, ...) \
+	static const struct plan_hook name##_state[] = { \
+		{ .program = "gs_look", .target = of, .need = HOOK_REQUIRED, ## __VA_ARGS__ }, { 0 }, \
+	}
+
+GP_STATE(gp_now_rcu, "rcu_state.gp_seq");
+GP_STATE(gp_now_exp, "rcu_state.expedited_sequence");
+GP_STATE(gp_now_srcu, "srcu_struct.srcu_gp_seq",
+	 .note = "the oldest of the domains built into the kernel; who holds it up does not show");
+GP_STATE(gp_now_tasks, "rcu_tasks.tasks_gp_seq");
+GP_STATE(gp_now_rude, "rcu_tasks_rude.tasks_gp_seq", .note = "who holds it up does not show");
+GP_STATE(gp_now_trace, "rcu_tasks_trace.tasks_gp_seq");
+GP_STATE(gp_now_trace_srcu, "rcu_tasks_trace_srcu_struct.srcu_gp_seq",
+	 .note = "readers that are known to hold it up; there may be more");
+
+static const struct plan_field gp_now_rcu_fields[] = {
+	{ "rcu_state", "gp_seq" }, { "rcu_node", "qsmask" }, { 0 },
+};
+static const struct plan_field gp_now_tasks_fields[] = {
+	{ "rcu_tasks", "tasks_gp_seq" }, { "task_struct", "rcu_tasks_holdout" }, { 0 },
+};
+static const struct plan_field gp_now_rude_fields[] = { { "rcu_tasks", "tasks_gp_seq" }, { 0 } };
+static const struct plan_field gp_now_trace_fields[] = {
+	{ "rcu_tasks", "tasks_gp_seq" }, { "task_struct", "trc_holdout_list" }, { 0 },
+};
+
+static const struct plan_field gp_now_srcu_fields[] = { { "srcu_data", "ssp" }, { 0 } };
+
+#define GP_NOW_WAYS(name, fields, symbols) \
+	static const struct plan_way name##_ways[] = { \
+		{ BACKEND_STATE, name##_state, fields, symbols }, { 0 }, \
+	}
+
+GP_NOW_WAYS(gp_now_rcu, gp_now_rcu_fields, call_rcu_percpu);
+GP_NOW_WAYS(gp_now_exp, gp_now_rcu_fields, call_rcu_percpu);
+GP_NOW_WAYS(gp_now_srcu, gp_now_srcu_fields, call_rcu_percpu);
+GP_NOW_WAYS(gp_now_tasks, gp_now_tasks_fields, tasks_percpu);
+GP_NOW_WAYS(gp_now_rude, gp_now_rude_fields, tasks_rude_percpu);
+
+static const struct plan_way gp_now_trace_ways[] = {
+	{ BACKEND_STATE, gp_now_trace_state, gp_now_trace_fields, tasks_trace_percpu },
+	{ BACKEND_STATE, gp_now_trace_srcu_state, NULL, tasks_trace_srcu_percpu }, { 0 },
+};
+
 const struct plan_measure plan_table[] = {
 	{ KD_SRC_CALL_RCU, KD_M_CALL_RCU_LATENCY, KD_FL_RCU, call_rcu_ways },
 	{ KD_SRC_CALL_RCU, KD_M_CALL_RCU_LATENCY, KD_FL_SRCU, call_srcu_ways },
@@ -241,6 +335,18 @@ const struct plan_measure plan_table[] = {
 	{ KD_SRC_CALL_RCU, KD_M_CALL_RCU_LATENCY, KD_FL_TASKS_RUDE, call_tasks_rude_ways },
 	{ KD_SRC_CALL_RCU, KD_M_CALL_RCU_LATENCY, KD_FL_TASKS_TRACE, call_tasks_trace_ways },
 	{ KD_SRC_CALL_RCU, KD_M_CALL_RCU_LATENCY, KD_FL_KFREE, call_kfree_ways },
+	{ KD_SRC_CALL_RCU, KD_M_CALL_RCU_PENDING, KD_FL_RCU, pending_rcu_ways },
+	{ KD_SRC_CALL_RCU, KD_M_CALL_RCU_PENDING, KD_FL_SRCU, pending_srcu_ways },
+	{ KD_SRC_CALL_RCU, KD_M_CALL_RCU_PENDING, KD_FL_TASKS, pending_tasks_ways },
+	{ KD_SRC_CALL_RCU, KD_M_CALL_RCU_PENDING, KD_FL_TASKS_RUDE, pending_tasks_rude_ways },
+	{ KD_SRC_CALL_RCU, KD_M_CALL_RCU_PENDING, KD_FL_TASKS_TRACE, pending_tasks_trace_ways },
+	{ KD_SRC_CALL_RCU, KD_M_CALL_RCU_PENDING, KD_FL_KFREE, pending_kfree_ways },
+	{ KD_SRC_RCU_GP, KD_M_RCU_GP_PENDING, KD_FL_RCU, gp_now_rcu_ways },
+	{ KD_SRC_RCU_GP, KD_M_RCU_GP_PENDING, KD_FL_EXPEDITED, gp_now_exp_ways },
+	{ KD_SRC_RCU_GP, KD_M_RCU_GP_PENDING, KD_FL_SRCU, gp_now_srcu_ways },
+	{ KD_SRC_RCU_GP, KD_M_RCU_GP_PENDING, KD_FL_TASKS, gp_now_tasks_ways },
+	{ KD_SRC_RCU_GP, KD_M_RCU_GP_PENDING, KD_FL_TASKS_RUDE, gp_now_rude_ways },
+	{ KD_SRC_RCU_GP, KD_M_RCU_GP_PENDING, KD_FL_TASKS_TRACE, gp_now_trace_ways },
 	{ KD_SRC_RCU_GP, KD_M_RCU_GP_DURATION, KD_FL_RCU, gp_rcu_ways },
 	{ KD_SRC_RCU_GP, KD_M_RCU_GP_DURATION, KD_FL_EXPEDITED, gp_exp_ways },
 	{ KD_SRC_RCU_GP, KD_M_RCU_GP_DURATION, KD_FL_SRCU, gp_srcu_ways },

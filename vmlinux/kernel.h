@@ -35,6 +35,10 @@ struct rcu_segcblist {
 };
 
 /* len counts all that is not yet invoked: every segment, the bypass list, the batch in progress. */
+struct rcu_segcblist___plain {
+	long len; /* 6.1.. without CONFIG_RCU_NOCB_CPU */
+};
+
 struct rcu_segcblist___atomic {
 	struct {
 		long counter;
@@ -95,7 +99,12 @@ struct task_group {
 
 struct srcu_ctr;
 
+struct thread_info {
+	unsigned int cpu; /* 6.1.. */
+};
+
 struct task_struct {
+	struct thread_info thread_info;      /* 6.1.. CONFIG_THREAD_INFO_IN_TASK */
 	struct sched_entity se;              /* 6.1.. */
 	struct task_group *sched_task_group; /* 6.1.. CONFIG_CGROUP_SCHED */
 	struct task_struct *group_leader;    /* 6.1.. */
@@ -185,8 +194,10 @@ struct rcu_data {
 	struct callback_head barrier_head; /* 6.1.. what rcu_barrier() queues, by no call_rcu() */
 	struct rcu_cblist nocb_bypass;     /* 6.1.. CONFIG_RCU_NOCB_CPU */
 	struct task_struct
-		*nocb_cb_kthread;    /* 6.1.. CONFIG_RCU_NOCB_CPU; not NULL: may be offloaded */
-	long lazy_len;               /* 6.12.. CONFIG_RCU_LAZY; of those on nocb_bypass */
+		*nocb_cb_kthread; /* 6.1.. CONFIG_RCU_NOCB_CPU; not NULL: may be offloaded */
+	unsigned long
+		nocb_bypass_first; /* 6.1.. CONFIG_RCU_NOCB_CPU; jiffies: since when nocb_bypass is not empty */
+	long lazy_len;             /* 6.12.. CONFIG_RCU_LAZY; of those on nocb_bypass */
 	unsigned long n_cbs_invoked; /* 6.1.. grows at the end of each batch */
 };
 

@@ -11,6 +11,7 @@
 #define LATENCY (1ull << KD_M_CALL_RCU_LATENCY)
 #define DURATION (1ull << KD_M_RCU_GP_DURATION)
 #define WAIT (1ull << KD_M_RCU_GP_WAIT)
+#define LISTS (1ull << KD_M_CALL_RCU_PENDING | 1ull << KD_M_RCU_GP_PENDING)
 #define PENDING (1ull << KD_M_CALL_RCU_PENDING | 1ull << KD_M_RCU_GP_PENDING)
 
 #define FLUSHER (1u << KD_DIM_FLUSHER) /* rstat is broken down by it unless told otherwise */
@@ -71,9 +72,9 @@ static void sources(void **state)
 		parse_sources(&c.want, "x"),
 		"--sources: unknown source \"x\"; known: call_rcu, rcu_gp, rstat, rcu_tasks_trace");
 	assert_refused(parse_sources(&c.want, "call_rcu.x"),
-		       "--sources: call_rcu has no measure \"x\"; known: latency");
+		       "--sources: call_rcu has no measure \"x\"; known: latency, pending");
 	assert_refused(parse_sources(&c.want, "call_rcu.latency.x"),
-		       "--sources: call_rcu has no measure \"latency.x\"; known: latency");
+		       "--sources: call_rcu has no measure \"latency.x\"; known: latency, pending");
 	assert_refused(
 		parse_sources(&c.want, "CALL_RCU"),
 		"--sources: unknown source \"CALL_RCU\"; known: call_rcu, rcu_gp, rstat, rcu_tasks_trace");
@@ -92,7 +93,7 @@ static void short_sources(void **state)
 	(void)state;
 	assert_int_equal(parse_sources(&c.want, "rcu_tasks_trace"), 0);
 	assert_int_equal(c.want.sources, SOURCE(KD_SRC_CALL_RCU) | SOURCE(KD_SRC_RCU_GP));
-	assert_int_equal(c.want.measures, LATENCY | DURATION | WAIT);
+	assert_int_equal(c.want.measures, LATENCY | DURATION | WAIT | LISTS);
 	assert_int_equal(c.want.hidden[KD_M_CALL_RCU_LATENCY], rest);
 	assert_int_equal(c.want.hidden[KD_M_RCU_GP_DURATION], rest);
 	assert_int_equal(c.want.hidden[KD_M_RCU_GP_WAIT], rest);

@@ -13,6 +13,7 @@
 
 #include "cpus.h"
 #include "fixture_kernel.h"
+#include "catalog.h"
 #include "kernel.h"
 #include "model.h"
 #include "plan.h"
@@ -234,6 +235,16 @@ static const struct refusal refusals[] = {
 	  "CONFIG_KALLSYMS_ALL=y" },
 };
 
+/* What is read as state may be had all the same. */
+static bool any_hooked(const struct plan *p)
+{
+	for (size_t i = 0; i < p->n; i++)
+		if (p->entry[i].state != PLAN_OFF &&
+		    !measure_info(p->entry[i].measure->measure)->pending)
+			return true;
+	return false;
+}
+
 static void test_refusals(void **state)
 {
 	(void)state;
@@ -249,7 +260,7 @@ static void test_refusals(void **state)
 		    !strstr(p.entry[0].fix, refusals[i].fix))
 			fail_msg("%s: state %d, \"%s\", fix \"%s\"", refusals[i].name,
 				 p.entry[0].state, p.entry[0].reason, p.entry[0].fix);
-		assert_false(plan_any_on(&p));
+		assert_false(any_hooked(&p));
 		plan_free(&p);
 		kernel_free(&k);
 	}
