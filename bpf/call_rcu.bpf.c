@@ -30,6 +30,7 @@
 #include "tick.bpf.h"
 #include "worst.bpf.h"
 #include "flavour.bpf.h"
+#include "kdefer.bpf.h"
 #include "call_rcu.h"
 
 const volatile __u32 fifo_mask;    /* entries of a CPU's FIFO, less one */
@@ -81,6 +82,7 @@ struct {
 __u64 nr_spilled;  /* entries now in the spill table */
 __u64 others_done; /* callbacks of the other flavours matched there */
 __u64 spill_done;  /* matched there */
+__u64 nr_kdefers;  /* callbacks of Tasks and Tasks Trace that a kdefer handed over */
 __u64 nr_barriers; /* callbacks of rcu_barrier() seen */
 __u64 strangers;   /* ends of heads that nobody knows */
 

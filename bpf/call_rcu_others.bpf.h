@@ -16,6 +16,9 @@ static __always_inline void push_other(struct cr_cpu *st, __u32 word, __u64 head
 								  << KEY_FLAVOUR_SHIFT;
 	__u64 slot;
 
+	/* Attaching and detaching hands over such. */
+	if (flavour != KD_FL_SRCU && by_kdefer())
+		__sync_fetch_and_add(&nr_kdefers, 1);
 	if (sample_below && sampled_out(as_number(&st->scratch[word], head))) {
 		count_lost(st, KD_LOST_SAMPLED_OUT, 1);
 		return;

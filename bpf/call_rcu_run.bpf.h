@@ -189,6 +189,8 @@ static __always_inline int tick_totals(void)
 	full |= send_total(KD_SRC_CALL_RCU, KD_REC_COUNT, KD_CNT_DONE,
 			   t->matched + spill_done + others_done + kfree_done);
 	full |= send_total(KD_SRC_CALL_RCU, KD_REC_COUNT, KD_CNT_OPEN, t->open);
+	if (nr_kdefers)
+		full |= send_total(KD_SRC_CALL_RCU, KD_REC_COUNT, KD_CNT_KDEFER, nr_kdefers);
 	if (nr_barriers)
 		full |= send_total(KD_SRC_CALL_RCU, KD_REC_COUNT, KD_CNT_BARRIER, nr_barriers);
 	return full;

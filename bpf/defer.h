@@ -136,8 +136,9 @@ enum kd_lost {
 	KD_LOST_LAZY_UNKNOWN,    /* counted as not lazy because the wish was not seen */
 	KD_LOST_EXTREME,         /* extremes given up after too many tries against other CPUs */
 	KD_LOST_UNKNOWN_END, /* ends of SRCU and Tasks callbacks from before we began, or not seen to begin */
-	KD_LOST_LISTS, /* pending lists that there was no room to follow */
-	KD_LOST_LOOK,  /* looks at pending lists that were cut short */
+	KD_LOST_LISTS,  /* pending lists that there was no room to follow */
+	KD_LOST_LOOK,   /* looks at pending lists that were cut short */
+	KD_LOST_KDEFER, /* waits of a kdefer, for what it attaches and detaches */
 	KD_LOST_COUNT,
 };
 
@@ -148,6 +149,7 @@ enum kd_count {
 	KD_CNT_OPEN,  /* handed over, not done: still waiting now (a level, not a total) */
 	KD_CNT_BARRIER, /* callbacks of rcu_barrier(): handed over by no call_rcu(), so not measured */
 	KD_CNT_LEFT, /* entries that left the lists of a source, where the kernel counts them itself */
+	KD_CNT_KDEFER, /* of the hand-overs seen: Tasks and Tasks Trace callbacks of a kdefer */
 	KD_CNT_COUNT,
 };
 

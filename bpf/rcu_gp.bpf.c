@@ -19,6 +19,7 @@
 #include "tick.bpf.h"
 #include "worst.bpf.h"
 #include "flavour.bpf.h"
+#include "kdefer.bpf.h"
 #include "rcu_gp.h"
 
 const volatile __u32 wait_flavours, gp_flavours; /* bits of enum kd_flavour that are asked for */
@@ -157,6 +158,14 @@ static __always_inline __u64 begin_time(void)
 	return now;
 }
 
+/* Waits that a kdefer causes are no part of what is measured: known by their end, and counted. */
+static __always_inline __u64 leave_out(void)
+{
+	if (measured(bpf_ktime_get_ns()))
+		count(&lost[KD_LOST_KDEFER]);
+	return RG_SKIP;
+}
+
 /* --- both ends in one task --- */
 
 /* One function calls the other, and its caller waits for both. */
@@ -181,7 +190,7 @@ static __noinline int begin(__u64 key, __u8 what, __u8 flavour, __u64 caller)
 	if (old && old->when != RG_SKIP && measured(old->when))
 		count(&lost[KD_LOST_UNMATCHED_BEGIN]); /* its end was not seen */
 	o.cpu = bpf_get_smp_processor_id();
-	o.when = begin_time();
+	o.when = what != RG_GRACE_PERIOD && by_kdefer() ? leave_out() : begin_time();
 	if (bpf_map_update_elem(&open, &key, &o, BPF_ANY) && o.when != RG_SKIP && measured(o.when))
 		count(&lost[KD_LOST_TABLE_FULL]);
 	return 0;

@@ -310,12 +310,14 @@ static const struct {
 	[KD_LOST_LISTS] = { "lists", "pending lists that there was no room to follow" },
 	[KD_LOST_LOOK] = { "look",
 			   "looks at pending lists that were cut short: some stand as before" },
+	[KD_LOST_KDEFER] = { "kdefer",
+			     "waits of a kdefer, this one or another, for its own hooks" },
 };
 COVERS(lost, KD_LOST_COUNT);
 
 static const char *const counts[] = {
 	[KD_CNT_BEGUN] = "begun",     [KD_CNT_DONE] = "done", [KD_CNT_OPEN] = "open",
-	[KD_CNT_BARRIER] = "barrier", [KD_CNT_LEFT] = "left",
+	[KD_CNT_BARRIER] = "barrier", [KD_CNT_LEFT] = "left", [KD_CNT_KDEFER] = "kdefer",
 };
 COVERS(counts, KD_CNT_COUNT);
 
@@ -460,7 +462,7 @@ const char *lost_help(unsigned int what)
 
 bool lost_by_design(unsigned int what)
 {
-	return what == KD_LOST_PRE_START || what == KD_LOST_SAMPLED_OUT;
+	return what == KD_LOST_PRE_START || what == KD_LOST_SAMPLED_OUT || what == KD_LOST_KDEFER;
 }
 
 const char *count_name(unsigned int what)

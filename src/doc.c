@@ -222,8 +222,9 @@ void doc_counts(struct json *j, const struct model *m, const struct scope *sc)
 		if (!m->source[source].seen || !scope_has_source(sc, source))
 			continue;
 		json_kopen(j, source_name(source), '{');
-		for (what = 0; what < KD_CNT_LEFT; what++) /* what left lists is in their rates */
-			json_ku64(j, count_name(what), scope_count(m, sc, source, what));
+		for (what = 0; what < KD_CNT_COUNT; what++)
+			if (what != KD_CNT_LEFT) /* what left lists is in their rates */
+				json_ku64(j, count_name(what), scope_count(m, sc, source, what));
 		json_close(j);
 	}
 	json_close(j);

@@ -238,6 +238,36 @@ static int look_at_log(struct events *e)
 	return err;
 }
 
+/* --- another kdefer --- */
+
+void events_take(struct events *e, const struct kd_rec *rec)
+{
+	const struct kd_rec_total *r = (const void *)rec;
+
+	if (rec->kind == KD_REC_LOST && r->what == KD_LOST_KDEFER)
+		e->kdefer_waits = r->total;
+	if (rec->kind == KD_REC_COUNT && r->what == KD_CNT_KDEFER)
+		e->kdefer_callbacks = r->total;
+}
+
+/* It attaches or detaches: its own waits are left out, its callbacks are among the others. */
+static int look_at_kdefers(struct events *e)
+{
+	uint64_t waits = e->kdefer_waits - e->waits_said;
+	uint64_t callbacks = e->kdefer_callbacks - e->callbacks_said;
+	char detail[DETAIL];
+
+	if (!waits && !callbacks)
+		return 0;
+	e->waits_said = e->kdefer_waits;
+	e->callbacks_said = e->kdefer_callbacks;
+	snprintf(detail, sizeof(detail),
+		 "attaching or detaching: %" PRIu64 " waits of its own, left out; %" PRIu64
+		 " callbacks of its own, counted",
+		 waits, callbacks);
+	return events_say(e->out, "other_kdefer", detail);
+}
+
 /* --- together --- */
 
 /* The process that holds the hooks of a kdefer has a name of its own. */
@@ -284,6 +314,8 @@ int events_look(struct events *e)
 		err = look_at_clocks(e);
 	if (!err)
 		err = look_at_steal(e);
+	if (!err)
+		err = look_at_kdefers(e);
 	return err ? err : look_at_log(e);
 }
 

@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct kd_rec;
 struct stream;
 
 struct events_clocks {
@@ -22,6 +23,8 @@ struct events {
 	struct events_clocks clocks;
 	uint64_t cpu_total, cpu_steal; /* ticks of all CPUs */
 	uint64_t stat_ns, steal_said_ns;
+	uint64_t kdefer_waits, kdefer_callbacks; /* of another kdefer, totals */
+	uint64_t waits_said, callbacks_said;
 };
 
 /* Opens what it reads, and says whether another kdefer measures. 0, or what the stream said. */
@@ -29,6 +32,9 @@ int events_open(struct events *e, struct stream *out);
 /* The first look has nothing to compare with. 0, or what the stream said. */
 int events_look(struct events *e);
 void events_close(struct events *e);
+
+/* A record of a tick's: what our hooks saw another kdefer do is said by the next look. */
+void events_take(struct events *e, const struct kd_rec *rec);
 
 /* One event, now. `detail` may be "". */
 int events_say(struct stream *out, const char *what, const char *detail);

@@ -41,9 +41,10 @@ struct kernel {
 	unsigned int hz;                /* 0 unknown */
 	unsigned int first_fqs_jiffies; /* rcutree.jiffies_till_first_fqs; 0 unknown */
 	int kptr_restrict;              /* -1 unknown */
-	bool user_namespace; /* not the host's: capabilities held here do not count for BPF */
-	char lsm[128];       /* security modules at work, "" unknown */
-	char preempt[16];    /* "none", "voluntary", "full", "lazy", "rt", "" unknown */
+	bool user_namespace;   /* not the host's: capabilities held here do not count for BPF */
+	char lsm[128];         /* security modules at work, "" unknown */
+	const char *livepatch; /* folder of the patches at work; NULL: the kernel's own */
+	char preempt[16];      /* "none", "voluntary", "full", "lazy", "rt", "" unknown */
 	int possible_cpus, online_cpus;
 };
 
@@ -100,8 +101,11 @@ int kernel_try_read(struct kernel *k);
  */
 int kernel_see_tasks(struct kernel *k, uint64_t limit_ns, int (*stopped)(void));
 
-/* Is this function livepatched now? NO also where there is no list of patches. */
-bool kernel_livepatched(const char *function);
+/*
+ * The patch that replaces this function now (its name goes to buf), by what is in the folder `dir`,
+ * /sys/kernel/livepatch. False also where there is no list of patches.
+ */
+bool kernel_livepatched(const char *dir, const char *function, char *buf, size_t size);
 
 /* Sets of names, for fixtures and for reading files. */
 struct name_set *name_set_new(void);

@@ -71,15 +71,17 @@ int kernel_try_read(struct kernel *k)
 }
 
 /* A patch shows each function that it replaces as a folder "NAME,POSITION" of its object. */
-bool kernel_livepatched(const char *function)
+bool kernel_livepatched(const char *dir, const char *function, char *buf, size_t size)
 {
 	char pattern[256];
+	const char *patch;
 	glob_t g;
-	bool found;
 
-	snprintf(pattern, sizeof(pattern), "/sys/kernel/livepatch/*/*/%s,*", function);
-	found = !glob(pattern, 0, NULL, &g);
-	if (found)
-		globfree(&g);
-	return found;
+	snprintf(pattern, sizeof(pattern), "%s/*/*/%s,*", dir, function);
+	if (glob(pattern, 0, NULL, &g))
+		return false;
+	patch = g.gl_pathv[0] + strlen(dir) + 1;
+	snprintf(buf, size, "%.*s", (int)strcspn(patch, "/"), patch);
+	globfree(&g);
+	return true;
 }

@@ -255,20 +255,26 @@ int plan_check_way(const struct kernel *k, struct plan_entry *e, const struct pl
 /* --- what a real attach said --- */
 
 /* EBUSY has several causes, which the kernel does not tell apart. */
-static const char *busy_reason(const struct kernel *k, const char *target)
+static const char *busy_reason(const struct kernel *k, const char *target, char buf[PLAN_TEXT])
 {
+	char patch[64];
+
 	if (kernel_traceable(k, target) == NO)
 		return "it cannot be traced (notrace)";
-	if (kernel_livepatched(target))
-		return "it is livepatched";
+	if (kernel_livepatched(k->livepatch ? k->livepatch : "/sys/kernel/livepatch", target, patch,
+			       sizeof(patch))) {
+		snprintf(buf, PLAN_TEXT, "it is livepatched (by %s)", patch);
+		return buf;
+	}
 	return "it cannot be traced (notrace), or another tracer holds it";
 }
 
-static const char *attach_reason(const struct kernel *k, const char *target, int err)
+static const char *attach_reason(const struct kernel *k, const char *target, int err,
+				 char buf[PLAN_TEXT])
 {
 	switch (-err) {
 	case EBUSY:
-		return busy_reason(k, target);
+		return busy_reason(k, target, buf);
 	case E2BIG:
 		return "too many programs are attached to it already (the kernel takes 38)";
 	case EPERM:
@@ -289,6 +295,8 @@ static const char *attach_reason(const struct kernel *k, const char *target, int
 void plan_attach_reason(const struct kernel *k, const char *target, int err, char reason[PLAN_TEXT],
 			char fix[PLAN_TEXT])
 {
+	char buf[PLAN_TEXT];
+
 	reason[0] = fix[0] = '\0';
 	if (err == -ETIME && k->tasks_gp == YES) {
 		overdue_text(k, reason, PLAN_TEXT);
@@ -298,7 +306,7 @@ void plan_attach_reason(const struct kernel *k, const char *target, int err, cha
 			 "not attached in time: the kernel is very busy, or held up");
 		snprintf(fix, PLAN_TEXT, "a longer --attach-timeout");
 	} else if (err) {
-		snprintf(reason, PLAN_TEXT, "%s", attach_reason(k, target, err));
+		snprintf(reason, PLAN_TEXT, "%s", attach_reason(k, target, err, buf));
 		if (err == -E2BIG)
 			snprintf(fix, PLAN_TEXT,
 				 "end other tools that hook it (bpftool link shows them)");

@@ -80,8 +80,12 @@ void session_conf_init(struct session_conf *c)
 static int on_record(void *ctx, void *data, size_t size)
 {
 	struct session *s = ctx;
-	int err = s->looking ? listers_take(&s->listers, data, size)
-			     : stream_record(s->out, data, size);
+	int err;
+
+	if (!s->looking)
+		events_take(&s->events, data);
+	err = s->looking ? listers_take(&s->listers, data, size)
+			 : stream_record(s->out, data, size);
 
 	if (err && !s->sink_err)
 		s->sink_err = err;

@@ -172,7 +172,6 @@ static void put_floor(FILE *out, const struct view_hist *v, const struct metric 
 
 /* --- what is missing --- */
 
-/* Left out on purpose, or no part of the window: not a loss that puts a number in doubt. */
 /* A line for each kind: "12 unmatched_end (ends whose hand-over was not seen)". How many. */
 static int put_lost(FILE *out, const struct view_hist *v, unsigned int source, bool by_design)
 {

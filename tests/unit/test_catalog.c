@@ -13,10 +13,10 @@ static const char *const flavours[] = { "rcu",         "srcu",   "tasks",     "t
 static const char *const losses[] = {
 	"ring_full",   "table_full",  "recursion", "unmatched_begin", "unmatched_end",
 	"pre_start",   "sampled_out", "clock",     "lazy_unknown",    "extreme",
-	"unknown_end", "lists",       "look"
+	"unknown_end", "lists",       "look",      "kdefer"
 };
 static const char *const sources[] = { "call_rcu", "rcu_gp", "memalloc", "rstat" };
-static const char *const counts[] = { "begun", "done", "open", "barrier", "left" };
+static const char *const counts[] = { "begun", "done", "open", "barrier", "left", "kdefer" };
 static const char *const lists[] = { "done",
 				     "wait",
 				     "next_ready",

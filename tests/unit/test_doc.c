@@ -342,13 +342,13 @@ static void intervals_do_not_hold_the_run(void **state)
 	section(LOST);
 	assert_has("\"clock\":2");
 	section(COUNTS);
-	assert_has("{\"begun\":11,\"done\":0,\"open\":5,\"barrier\":0}");
+	assert_has("{\"begun\":11,\"done\":0,\"open\":5,\"barrier\":0,\"kdefer\":0}");
 	scope.interval = true;
 	section(LOST);
 	assert_has("{\"lost\":{\"call_rcu\":{\"ring_full\":0,\"table_full\":0,");
 	assert_has("\"clock\":0");
 	section(COUNTS);
-	assert_has("{\"begun\":1,\"done\":0,\"open\":5,\"barrier\":0}");
+	assert_has("{\"begun\":1,\"done\":0,\"open\":5,\"barrier\":0,\"kdefer\":0}");
 	section(METRICS);
 	assert_has("\"count\":0,\"sum\":0,\"min\":null");
 	assert_has("\"worst\":[]");

@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <bpf/btf.h>
 #include <cmocka.h>
@@ -356,6 +358,30 @@ static void test_attach_reasons(void **state)
 	}
 }
 
+/* As the kernel shows a patch: a folder for it, its object, and each function in it. */
+static void test_livepatched(void **state)
+{
+	char dir[] = "/tmp/test_plan.XXXXXX", path[3][256], reason[PLAN_TEXT], fix[PLAN_TEXT];
+	struct kernel k = fixture(NULL);
+
+	(void)state;
+	assert_non_null(mkdtemp(dir));
+	snprintf(path[0], sizeof(path[0]), "%s/fix_it", dir);
+	snprintf(path[1], sizeof(path[1]), "%s/fix_it/vmlinux", dir);
+	snprintf(path[2], sizeof(path[2]), "%s/fix_it/vmlinux/call_rcu,1", dir);
+	for (int i = 0; i < 3; i++)
+		assert_int_equal(mkdir(path[i], 0700), 0);
+	k.livepatch = dir;
+	plan_attach_reason(&k, "call_rcu", -EBUSY, reason, fix);
+	assert_string_equal(reason, "it is livepatched (by fix_it)");
+	plan_attach_reason(&k, "call_rcu_hurry", -EBUSY, reason, fix);
+	assert_non_null(strstr(reason, "another tracer holds it"));
+	for (int i = 3; i--;)
+		assert_int_equal(rmdir(path[i]), 0);
+	assert_int_equal(rmdir(dir), 0);
+	kernel_free(&k);
+}
+
 static void test_wanted_names(void **state)
 {
 	(void)state;
@@ -422,6 +448,7 @@ int main(void)
 		cmocka_unit_test(test_backends_not_allowed),
 		cmocka_unit_test(test_forbidden),
 		cmocka_unit_test(test_attach_reasons),
+		cmocka_unit_test(test_livepatched),
 		cmocka_unit_test(test_wanted_names),
 		cmocka_unit_test(test_emit),
 		cmocka_unit_test(test_cpu_lists),
