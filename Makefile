@@ -18,7 +18,7 @@ WARN    := -Wall -Wextra -Wshadow
 CFLAGS  ?= -O2 -g
 LIBS    := libbpf libelf zlib
 CPPFLAGS += -D_GNU_SOURCE -DKDEFER_VERSION=\"$(VERSION)\" -Isrc -I$(B) $(shell $(PKG_CONFIG) --cflags $(LIBS) 2>/dev/null)
-LDLIBS  += $(shell $(PKG_CONFIG) $(if $(filter 1,$(STATIC)),--static) --libs $(LIBS) 2>/dev/null)
+LDLIBS  += $(shell $(PKG_CONFIG) $(if $(filter 1,$(STATIC)),--static) --libs $(LIBS) 2>/dev/null) -lm
 LDFLAGS += $(if $(filter 1,$(STATIC)),-static)
 ARCH_INCLUDE := /usr/include/$(shell $(CC) -print-multiarch 2>/dev/null)
 BPF_CFLAGS := -O2 -g -target bpf -mcpu=v3 -D__TARGET_ARCH_x86 -I$(ARCH_INCLUDE) -Ibpf $(WARN) -Wno-unused-parameter
@@ -39,7 +39,7 @@ MAN      := $(wildcard man/*.8)
 .DELETE_ON_ERROR:
 .SUFFIXES:
 .SECONDARY:
-.PHONY: all run check check-long install uninstall clean dist deps deps-test help vm vm-shell bench-cost
+.PHONY: all run check check-long fuzz install uninstall clean dist deps deps-test help vm vm-shell bench-cost
 
 all: $(B)/kdefer
 	@:
@@ -49,6 +49,7 @@ help:
 	@echo 'make run        install what is missing, build, watch RCU callbacks for five seconds'
 	@echo 'make check      install what is missing, build, run all tests (real kernels included, ~10 minutes)'
 	@echo 'make check-long the same and what takes longer'
+	@echo 'make fuzz       ten minutes of made inputs for each reader'
 	@echo 'make deps       install what the build needs; deps-test: what the tests need'
 	@echo 'make install    to $$(DESTDIR)$$(PREFIX) (PREFIX=$(PREFIX)); make uninstall'
 	@echo 'make dist       $(B)/dist: stripped program, man pages, checksums'
@@ -90,7 +91,12 @@ $(B)/tests/unit/%: tests/unit/%.c $(wildcard tests/unit/*.h tools/*.[ch]) $(B)/l
 	$(Q)$(CC) -std=gnu11 $(CPPFLAGS) -Itools $(CFLAGS) $(WARN) $(WERROR) -o $@ $< $(B)/libkdefer.a \
 		$(LDFLAGS) -lcmocka -lm $(LDLIBS)
 
-$(B)/tests/make_capture: tests/golden/make_capture.c tests/golden/maker.h $(B)/libkdefer.a
+$(B)/tests/fuzz/%: tests/fuzz/fuzz_%.c $(B)/libkdefer.a
+	$(call say,CC,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) -std=gnu11 $(CPPFLAGS) $(CFLAGS) -fsanitize=fuzzer $(WARN) -o $@ $< $(B)/libkdefer.a $(LDFLAGS) $(LDLIBS)
+
+$(B)/tests/make_capture: tests/golden/make_capture.c $(wildcard tests/golden/*.h) $(B)/libkdefer.a
 	$(call say,CC,$@)
 	@mkdir -p $(@D)
 	$(Q)$(CC) -std=gnu11 $(CPPFLAGS) $(CFLAGS) $(WARN) -o $@ $< $(B)/libkdefer.a $(LDFLAGS) $(LDLIBS)
@@ -140,6 +146,9 @@ check: deps-test
 check-long: deps-test
 	@$(MAKE) --no-print-directory all
 	@LONG=1 tests/run
+
+fuzz: deps-test
+	@SECONDS_EACH=600 tests/fuzz/run
 
 KERNEL ?= 6.12
 vm: deps-vm

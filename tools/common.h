@@ -23,7 +23,10 @@ enum exit_code {
 	EXIT_DONE = 0,
 	EXIT_FAILED = 1,
 	EXIT_USAGE = 2,
-	EXIT_NOTHING = 5,     /* nothing that was asked for can be measured here */
+	EXIT_REGRESSION = 3,
+	EXIT_INCONCLUSIVE = 4,
+	EXIT_NOTHING = 5, /* nothing that was asked for can be measured here */
+	EXIT_INCOMPARABLE = 6,
 	EXIT_UNWATCHED = 125, /* the measuring failed that was to watch a command */
 };
 

@@ -4,6 +4,7 @@
  * time, through the same stream and writer as a measurement. Usage: make_capture DIR
  */
 #include "maker.h"
+#include "compared.h"
 
 static const struct callback {
 	const char *name;
@@ -463,5 +464,6 @@ int main(int argc, char **argv)
 	       make_runs(argv[1]) ||
 	       make_keyed(argv[1], "mem.kdefer", KD_SRC_MEMALLOC, mem_series, ROWS(mem_series)) ||
 	       make_keyed(argv[1], "cgroup.kdefer", KD_SRC_RSTAT, cgroup_series,
-			  ROWS(cgroup_series));
+			  ROWS(cgroup_series)) ||
+	       make_all_compared(argv[1]);
 }
