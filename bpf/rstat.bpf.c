@@ -19,17 +19,18 @@
  * not. Nothing here allocates.
  */
 #define SLOTS_MOST 2048
-#define WORST_WHO
 #include "tick.bpf.h"
-#include "worst.bpf.h"
 #include "rstat.h"
+#define WORST_WHO struct rs_task
+#include "worst.bpf.h"
 #include "rstat_who.bpf.h"
 
-const volatile __u32 shape;      /* enum rs_shape */
-const volatile __u32 by_lock;    /* the tracepoints of the lock are */
-const volatile __u32 final_cpu;  /* the last possible one: a flush ends there */
-const volatile __u64 wanted;     /* bits of enum kd_measure_id */
-const volatile __u64 sample = 1; /* follow 1 of N flushes */
+const volatile __u32 shape;                         /* enum rs_shape */
+const volatile __u32 by_lock;                       /* the tracepoints of the lock are */
+const volatile __u32 final_cpu;                     /* the last possible one: a flush ends there */
+const volatile __u64 wanted;                        /* bits of enum kd_measure_id */
+const volatile __u64 text_from, text_bytes = ~0ULL; /* of the kernel */
+const volatile __u64 sample = 1;                    /* follow 1 of N flushes */
 
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -97,6 +98,17 @@ static const struct {
 	[RS_BLAME_UPPER] = { KD_M_RSTAT_BLAME, KD_SERIES_UPPER, 0 },
 };
 
+/* The verifier of 6.1 forgets bounds of 32 bits: the mask stands right before the use. */
+static __always_inline __u32 kind_at(__u32 kind)
+{
+	__u64 at = kind;
+
+	barrier_var(at);
+	return at & (KIND_ROOM - 1);
+}
+
+#define KIND(kind, member) (kinds[kind_at(kind)].member)
+
 static __always_inline __u32 sub_index(__u32 sub)
 {
 	return sub > KD_FL_SUB_ALL && sub <= KD_FL_SUB_OTHER ? sub - KD_FL_SUB_ALL : 0;
@@ -121,47 +133,66 @@ static __always_inline __u32 slot_of(__u32 kind, __u32 sub, __u32 who, __u32 flu
 
 static __always_inline bool is_bad(__u64 took, __u32 list)
 {
-	__u64 floor = *(volatile __u64 *)&bins[list & (RS_LISTS - 1)].floor;
+	__u64 at = list, floor;
 
+	barrier_var(at); /* as above */
+	floor = *(volatile __u64 *)&bins[at & (RS_LISTS - 1)].floor;
 	return (__s64)(tagged(epoch, took) - floor) > 0;
 }
 
-static __noinline int add_worst(struct rs_task *t, __u32 kind, __u32 slot, __u64 took)
+/* The frames at the top are those of our own programs, which are not in the kernel's text. */
+static __always_inline void worst_fill(struct worst_who *who, struct rs_task *t)
+{
+	__u64 id = bpf_get_current_pid_tgid();
+	__u32 first, i;
+
+	who->pid = id;
+	who->tgid = id >> 32;
+	who->cgroup = bpf_get_current_cgroup_id();
+	bpf_get_current_comm(who->comm, sizeof(who->comm));
+	for (first = 0; first < RS_FRAMES - WORST_FRAMES; first++)
+		if (t->ip[first] - text_from < text_bytes)
+			break;
+	for (i = 0; i < WORST_FRAMES; i++) {
+		__u64 at = first + i;
+
+		barrier_var(at);
+		who->ip[i] = t->ip[at & (RS_FRAMES - 1)];
+	}
+}
+
+__noinline int rs_add_worst(struct rs_task *t, __u32 kind, __u32 slot, __u64 took)
 {
 	__u32 cpu = bpf_get_smp_processor_id(), list, i;
-	__u64 id = bpf_get_current_pid_tgid();
-	struct worst_who who = {};
 
-	if (!t || kind >= RS_KINDS || !kinds[kind].worst)
+	if (!t || kind >= RS_KINDS || !KIND(kind, worst) || t->how & RS_SWEPT)
 		return 0;
-	list = (kinds[kind].worst - 1) * RS_BINS;
+	list = (KIND(kind, worst) - 1) * RS_BINS;
 	if (!is_bad(took, list + (cpu & (RS_BINS - 1))))
 		return 0;
-	who.pid = id;
-	who.tgid = id >> 32;
-	who.cgroup = bpf_get_current_cgroup_id();
-	bpf_get_current_comm(who.comm, sizeof(who.comm));
-	__builtin_memcpy(who.ip, t->ip, sizeof(who.ip));
 	for (i = 0; i < RS_BINS; i++) {
 		__u64 at = list + ((cpu + i) & (RS_BINS - 1));
 
 		barrier_var(
 			at); /* the mask right before its use: the verifier of 6.1 forgets bounds */
 		at &= RS_LISTS - 1;
-		if (!worst_shared(&bins[at], at, took, (__u64)slot << 32 | cpu, &who))
+		if (!worst_shared(&bins[at], at, took, (__u64)slot << 32 | cpu, t))
 			return 0;
 	}
 	count(&extremes_lost);
 	return 0;
 }
 
-/* A value, by cgroup and by flusher. */
-static __noinline int add(struct rs_task *t, __u32 kind, __u64 value)
+/*
+ * A value, by cgroup and by flusher. This and what else is called from everywhere is not static: the
+ * verifier then looks at it once.
+ */
+__noinline int rs_add(struct rs_task *t, __u32 kind, __u64 value)
 {
 	struct series_slot *s;
 	__u32 slot;
 
-	if (!t || kind >= RS_KINDS || !(wanted >> kinds[kind].measure & 1))
+	if (!t || kind >= RS_KINDS || !(wanted >> KIND(kind, measure) & 1))
 		return 0;
 	if (value > VALUE_MASK) {
 		count(&lost[KD_LOST_CLOCK]);
@@ -175,7 +206,7 @@ static __noinline int add(struct rs_task *t, __u32 kind, __u64 value)
 	s = bpf_map_lookup_elem(&slots, &slot);
 	if (s)
 		series_add(s, epoch, value);
-	add_worst(t, kind, slot, value);
+	rs_add_worst(t, kind, slot, value);
 	return 0;
 }
 
@@ -186,7 +217,7 @@ static __always_inline void add_zeros(struct series_slot *s, __u32 n)
 }
 
 /* Most acquisitions do not wait: those are added at once when the flush is over. */
-static __noinline int add_at_once(struct rs_task *t)
+__noinline int rs_add_at_once(struct rs_task *t)
 {
 	struct series_slot *s;
 	__u32 slot;
@@ -214,6 +245,7 @@ static __noinline int add_at_once(struct rs_task *t)
  */
 #define WAITERS_BITS 12
 #define WAITERS_MASK ((1ULL << WAITERS_BITS) - 1)
+#define TIME_MASK (~0ULL >> WAITERS_BITS)
 
 __u64 waiting[8]; /* by subsystem; the lock for all, and those not known: 0 */
 
@@ -239,10 +271,12 @@ static __always_inline __u64 waited_by(struct rs_task *t, __u64 now)
 {
 	__u64 w = *(volatile __u64 *)waiting_for(t);
 
-	return ((w >> WAITERS_BITS) + (w & WAITERS_MASK) * now) & (~0ULL >> WAITERS_BITS);
+	return ((w >> WAITERS_BITS) + (w & WAITERS_MASK) * now) & TIME_MASK;
 }
 
 /* --- tasks --- */
+
+#define NO_CPU (-2) /* no lock yet */
 
 static __always_inline __u64 task_key(void)
 {
@@ -276,8 +310,10 @@ static __noinline struct rs_task *task_new(__u64 now)
 		return NULL;
 	}
 	t = bpf_map_lookup_elem(&tasks, &key);
-	if (t)
+	if (t) {
 		t->cgroup_no = t->flusher_no = RS_WHO_NONE;
+		t->last_cpu = NO_CPU;
+	}
 	return t;
 }
 
@@ -292,7 +328,7 @@ static __noinline int know(void *ctx, struct rs_task *t, __u64 cgrp, __u32 sub, 
 	t->cgroup = cgrp;
 	if (!class) {
 		bpf_get_stack(ctx, t->ip, sizeof(t->ip), 0);
-		said = frames_say(t);
+		said = rs_frames_say(t);
 		class = said & 0xff;
 		if (sub == KD_FL_COUNT)
 			sub = said >> 8;
@@ -336,15 +372,15 @@ static __always_inline void got_lock(struct rs_task *t, __u64 now)
 		wait_ends(t, now);
 		t->waited += now - from;
 		if (followed(t))
-			add(t, RS_WAIT, now - from);
+			rs_add(t, RS_WAIT, now - from);
 	} else {
 		t->at_once++;
 	}
 	if (followed(t))
 		count(&begun);
-	/* Last, and not `now`: what our own work adds to the hold is not the flush's. */
+	/* What our own work adds to the hold is not the flush's; the others do wait for it. */
+	t->behind = waited_by(t, now);
 	t->got = bpf_ktime_get_ns();
-	t->behind = waited_by(t, t->got);
 }
 
 /* It has given it up. */
@@ -358,28 +394,59 @@ static __always_inline void gave_lock(struct rs_task *t, __u64 now)
 	if (!followed(t))
 		return;
 	count(&done);
-	blame = (waited_by(t, now) - t->behind) & (~0ULL >> WAITERS_BITS);
-	add(t, kind, now - got);
-	if (blame)
-		add(t, kind == RS_HOLD ? RS_BLAME : RS_BLAME_UPPER, blame);
+	rs_add(t, kind, now - got);
+	blame = (waited_by(t, bpf_ktime_get_ns()) - t->behind) & TIME_MASK;
+	/* One who began to wait between the clock and the word counts as less than nothing. */
+	if (blame && blame <= TIME_MASK / 2)
+		rs_add(t, kind == RS_HOLD ? RS_BLAME : RS_BLAME_UPPER, blame);
+}
+
+/*
+ * One lock around a flush, taken first and given up last, is the flush: the function around it may
+ * be part of another (cgroup_rstat_flush_hold() is, where cpu.stat is read).
+ */
+static __always_inline bool is_whole(struct rs_task *t)
+{
+	if (t->how & RS_CUT)
+		return false;
+	return t->how & RS_CALL || (shape == RS_GLOBAL_BODY && by_lock);
+}
+
+static __always_inline __u32 kind_of_work(struct rs_task *t)
+{
+	if (!by_lock)
+		return t->how & RS_WHOLE ? RS_WORK : RS_WORK_UPPER;
+	return is_whole(t) ? RS_WORK : RS_WORK_LOWER;
 }
 
 /* The flush is over: by its function's return, or by its last lock. */
 static __always_inline void flush_over(struct rs_task *t, __u64 now)
 {
-	bool call = t->how & RS_CALL;
 	__u64 took = now - t->began;
 
 	t->began = 0;
 	if (!followed(t))
 		return;
-	add_at_once(t);
-	add(t, call ? RS_FLUSH : RS_FLUSH_LOWER, took);
-	add(t,
-	    !call                          ? RS_WORK_LOWER
-	    : by_lock || t->how & RS_WHOLE ? RS_WORK
-					   : RS_WORK_UPPER,
-	    took - t->waited);
+	rs_add_at_once(t);
+	rs_add(t, is_whole(t) ? RS_FLUSH : RS_FLUSH_LOWER, took);
+	rs_add(t, kind_of_work(t), took - t->waited);
+}
+
+/*
+ * The return of its function was kept from us: our program was preempted, and ran for another on the
+ * same CPU. What is known is a lower bound, up to its last hold.
+ */
+static __always_inline void flush_cut(struct rs_task *t)
+{
+	if (!t->began || t->got || t->wait_from || !t->ended) {
+		if (followed(t))
+			count(&lost[KD_LOST_UNMATCHED_BEGIN]);
+		return;
+	}
+	t->how |= RS_CUT;
+	if (followed(t) && t->how & RS_CALL)
+		count(&done);
+	flush_over(t, t->ended);
 }
 
 /* --- the lock, by its tracepoints: (struct cgroup *, int cpu, bool contended) --- */
@@ -399,13 +466,13 @@ static __always_inline bool is_last(__s32 cpu)
 	return shape == RS_GLOBAL_BODY ? cpu < 0 : cpu < 0 || (__u32)cpu == final_cpu;
 }
 
-#define NO_CPU (-2) /* no lock yet */
-
 /* A new flush: what we hold of this task is of an old one whose end was not seen. */
 static __always_inline bool is_stale(struct rs_task *t, __u64 cgrp, __s32 cpu)
 {
-	if (t->how & RS_CALL || !t->began)
+	if (!t->began)
 		return false;
+	if (is_read(cpu))
+		return true; /* not in a flush */
 	if (t->cgroup != cgrp)
 		return true;
 	if (t->last_cpu == NO_CPU)
@@ -422,8 +489,7 @@ static __noinline struct rs_task *task_at_lock(__u64 *ctx, __u64 now)
 	if (t && is_stale(t, cgrp, cpu)) {
 		if (t->wait_from)
 			wait_ends(t, now);
-		if (followed(t))
-			count(&lost[KD_LOST_UNMATCHED_BEGIN]);
+		flush_cut(t);
 		t = NULL;
 	}
 	if (t)
@@ -441,7 +507,6 @@ static __noinline struct rs_task *task_at_lock(__u64 *ctx, __u64 now)
 		t->began = bpf_ktime_get_ns(); /* after our own work of naming it */
 		t->how |= RS_SPAN;
 	}
-	t->last_cpu = NO_CPU;
 	return t;
 }
 
@@ -495,12 +560,20 @@ int rs_hold_out(__u64 *ctx)
 	if (t->how & RS_SPAN)
 		flush_over(t, now);
 	else if (followed(t))
-		add_at_once(t);
+		rs_add_at_once(t);
 	task_gone();
 	return 0;
 }
 
 /* --- the public functions --- */
+
+static __always_inline __u64 argument(__u64 *ctx, __u32 n)
+{
+	__u64 arg = 0;
+
+	bpf_get_func_arg(ctx, n, &arg);
+	return arg;
+}
 
 static __noinline int flush_in(__u64 *ctx, __u64 cgrp, __u32 sub, __u32 how)
 {
@@ -509,8 +582,8 @@ static __noinline int flush_in(__u64 *ctx, __u64 cgrp, __u32 sub, __u32 how)
 
 	if (t && t->wait_from)
 		wait_ends(t, now);
-	if (t && (t->began || t->got) && followed(t))
-		count(&lost[KD_LOST_UNMATCHED_BEGIN]);
+	if (t && (t->began || t->got))
+		flush_cut(t);
 	t = task_new(now);
 	if (!t)
 		return 0;
@@ -531,7 +604,7 @@ static __noinline int flush_out(void)
 	struct rs_task *t = task_find();
 
 	if (!t || !t->began || !(t->how & RS_CALL)) {
-		if (since)
+		if (since && !by_lock) /* else it is known by its locks, as a lower bound */
 			count(&absent);
 		return 0;
 	}
@@ -539,7 +612,7 @@ static __noinline int flush_out(void)
 		wait_ends(t, now); /* the body is not hooked, or was not seen */
 	if (followed(t)) {
 		count(&done);
-		add(t, RS_CGROUPS, t->visited);
+		rs_add(t, RS_CGROUPS, t->visited);
 	}
 	flush_over(t, now);
 	if (t->got) /* cgroup_rstat_flush_hold(): the lock is still held */
@@ -547,14 +620,6 @@ static __noinline int flush_out(void)
 	else
 		task_gone();
 	return 0;
-}
-
-static __always_inline __u64 argument(__u64 *ctx, __u32 n)
-{
-	__u64 arg = 0;
-
-	bpf_get_func_arg(ctx, n, &arg);
-	return arg;
 }
 
 #define FLUSH(program, function, how)                                       \
@@ -615,14 +680,34 @@ int rs_css_out(__u64 *ctx)
 
 /* --- where the lock has no tracepoints: the function that is called with the lock held --- */
 
+/* A caller that is not hooked, as its function is part of another: only from here on it is seen. */
+static __noinline struct rs_task *task_in_body(__u64 *ctx, __u64 now)
+{
+	struct rs_task *t = task_new(now);
+
+	if (!t)
+		return NULL;
+	decide(t, now);
+	t->how |= RS_SPAN;
+	know(ctx, t, argument(ctx, 0), KD_FL_SUB_ALL, 0);
+	t->began = bpf_ktime_get_ns();
+	return t;
+}
+
 SEC("fentry/cgroup_rstat_flush_locked")
 int rs_body_in(__u64 *ctx)
 {
 	__u64 now = bpf_ktime_get_ns();
 	struct rs_task *t = task_find();
+	bool called = t && t->how & RS_CALL;
 
-	if (t && t->how & RS_CALL)
-		got_lock(t, now);
+	if (!called)
+		t = task_in_body(ctx, now);
+	if (!t)
+		return 0;
+	got_lock(t, now);
+	if (!called)
+		t->at_once = 0; /* whether it waited was not seen */
 	return 0;
 }
 
@@ -632,8 +717,16 @@ int rs_body_out(__u64 *ctx)
 	__u64 now = bpf_ktime_get_ns();
 	struct rs_task *t = task_find();
 
-	if (t && t->got)
-		gave_lock(t, now);
+	if (!t || !t->got) {
+		if (since)
+			count(&absent);
+		return 0;
+	}
+	gave_lock(t, now);
+	if (t->how & RS_CALL)
+		return 0;
+	flush_over(t, now);
+	task_gone();
 	return 0;
 }
 
@@ -716,13 +809,11 @@ static __always_inline void series_describe(struct kd_rec_series *r, __u32 idx, 
 		kind = key >> 24 & 0xff;
 		w = who_at(no);
 	}
-	barrier_var(kind);
-	kind &= KIND_ROOM - 1;
 	r->source = KD_SRC_RSTAT;
-	r->measure = kinds[kind].measure;
+	r->measure = KIND(kind, measure);
 	r->flavour = sub_of_index(sub);
 	r->dim = dim ? KD_DIM_FLUSHER : KD_DIM_MAIN;
-	r->flags |= kinds[kind].flags;
+	r->flags |= KIND(kind, flags);
 	if (!w)
 		return;
 	r->key[0] = w->key[0];
@@ -760,6 +851,26 @@ static __always_inline int tick_totals(__u64 missed)
 	return full;
 }
 
+#define OLD_NS 5000000000LL
+
+/* Tasks that have gone, with a flush whose end was kept from us. */
+static long sweep_task(void *map, __u64 *key, struct rs_task *t, __u64 *now)
+{
+	if (!t->ended || t->got || t->wait_from || (__s64)(*now - t->ended) < OLD_NS)
+		return 0;
+	t->how |= RS_SWEPT;
+	flush_cut(t);
+	bpf_map_delete_elem(&tasks, key);
+	return 0;
+}
+
+static __always_inline void sweep(void)
+{
+	__u64 now = bpf_ktime_get_ns();
+
+	bpf_for_each_map_elem(&tasks, sweep_task, &now, 0);
+}
+
 #define CURSOR_WORST (1u << 24)
 #define CURSOR_TOTALS (1u << 25)
 
@@ -774,6 +885,8 @@ int kd_tick(struct kd_run_args *args)
 		.deadline = bpf_ktime_get_ns() + TICK_NS,
 	};
 
+	if (!cursor)
+		sweep();
 	if (epoch == w.interval)
 		epoch = w.interval + 1;
 	if (cursor < CURSOR_WORST) {

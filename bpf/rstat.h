@@ -73,6 +73,8 @@ KD_STATIC_ASSERT(sizeof(struct rs_task) == 7 * 8 + 24 + 8 * RS_FRAMES);
 #define RS_SPAN 2   /* a flush seen by its locks only */
 #define RS_WHOLE 4  /* the lock is not given up on the way */
 #define RS_SKIP 8   /* left out by sampling, or began before recording */
+#define RS_CUT 32   /* its end was not seen */
+#define RS_SWEPT 64 /* its task may be gone: what is current is another */
 #define RS_KNOWN 16 /* cgroup_no, flusher_no, sub and ip are set */
 
 /* What the run-on-demand program is asked (struct kd_run_args.arg[0]). */

@@ -48,59 +48,85 @@ static __always_inline __u64 node_parent(__u64 kn)
 	return (__u64)BPF_CORE_READ((struct kernfs_node *)kn, __parent);
 }
 
+/* bpf_loop() bodies, so that the verifier looks at each once and not for every depth and length. */
+struct path_walk {
+	__u64 node[PATH_DEPTH]; /* leaf first, without the root */
+	__u64 kn;
+	__u32 n, fit; /* components, and how many of them have room */
+	__u32 at;
+	char *to;
+};
+
+static long path_climb(__u32 i, struct path_walk *w)
+{
+	__u64 up = node_parent(w->kn);
+
+	if (!up)
+		return 1;
+	w->node[i & (PATH_DEPTH - 1)] = w->kn;
+	w->kn = up;
+	w->n++;
+	return 0;
+}
+
+static __always_inline char *component(struct path_walk *w, __u32 i)
+{
+	struct kernfs_node *kn = (void *)w->node[i & (PATH_DEPTH - 1)];
+
+	return BPF_CORE_READ(kn, name);
+}
+
+/* From the leaf: the buffer serves to find how long they are. */
+static long path_measure(__u32 i, struct path_walk *w)
+{
+	long len = bpf_probe_read_kernel_str(w->to, RS_PATH, component(w, i));
+
+	if (i >= w->n || len < 0 || w->at + len >= RS_PATH - 4)
+		return 1;
+	w->at += len;
+	w->fit++;
+	return 0;
+}
+
+static long path_write(__u32 i, struct path_walk *w)
+{
+	__u64 at = w->at;
+	long len;
+
+	if (i >= w->fit || at >= RS_PATH - 1)
+		return 1;
+	w->to[at] = '/';
+	/* Longer than what is left, where names changed: that is why there is room for two. */
+	len = bpf_probe_read_kernel_str(w->to + at + 1, RS_PATH, component(w, w->fit - 1 - i));
+	w->at = at + (len > 0 ? len : 1);
+	return 0;
+}
+
 /*
  * Writes "/a/b/c" of up to RS_PATH bytes; a path that is longer loses its beginning. Not static: the
  * verifier then looks at it once, and not once for each place it is called from.
  */
 __noinline int rs_write_path(struct rs_path *path, __u64 cgrp)
 {
-	__u64 node[PATH_DEPTH] = {}, kn = (__u64)BPF_CORE_READ((struct cgroup *)cgrp, kn), up;
-	__u32 n, at = 0, i, first;
-	char *name, *to;
-	long len;
+	struct path_walk w = {};
 
 	if (!path)
 		return 0;
-	to = path->text;
-	for (n = 0; n < PATH_DEPTH && kn; n++) {
-		up = node_parent(kn);
-		if (!up)
-			break;
-		node[n & (PATH_DEPTH - 1)] = kn;
-		kn = up;
+	w.to = path->text;
+	w.kn = (__u64)BPF_CORE_READ((struct cgroup *)cgrp, kn);
+	bpf_loop(PATH_DEPTH, path_climb, &w, 0);
+	bpf_loop(PATH_DEPTH, path_measure, &w, 0);
+	w.at = 0;
+	if (!w.n)
+		w.to[w.at++] = '/';
+	w.to[w.at] = '\0';
+	if (w.fit < w.n || w.n == PATH_DEPTH) {
+		w.to[0] = w.to[1] = w.to[2] = '.';
+		w.at = 3;
 	}
-	if (!n) {
-		to[0] = '/';
-		to[1] = '\0';
-		return 0;
-	}
-	/* How many components, from the leaf, have room: `to` serves to find their lengths. */
-	for (first = 0; first < PATH_DEPTH && first < n; first++) {
-		name = BPF_CORE_READ((struct kernfs_node *)node[first], name);
-		len = bpf_probe_read_kernel_str(to, RS_PATH - 1, name);
-		if (len < 0 || at + len >= RS_PATH - 4)
-			break;
-		at += len;
-	}
-	at = 0;
-	if (first < n || n == PATH_DEPTH) {
-		to[0] = to[1] = to[2] = '.';
-		at = 3;
-	}
-	if (!first)
-		first = 1; /* a leaf that is too long is cut */
-	for (i = PATH_DEPTH; i > 0; i--) {
-		if (i > first)
-			continue;
-		name = BPF_CORE_READ((struct kernfs_node *)node[(i - 1) & (PATH_DEPTH - 1)], name);
-		if (at >= RS_PATH - 1)
-			break;
-		to[at++] = '/';
-		/* Longer than what is left, where names changed: that is why there is room for two. */
-		len = bpf_probe_read_kernel_str(to + at, RS_PATH, name);
-		if (len > 0 && len <= RS_PATH)
-			at += len - 1;
-	}
+	if (w.n && !w.fit)
+		w.fit = 1; /* a leaf that is too long is cut */
+	bpf_loop(PATH_DEPTH, path_write, &w, 0);
 	return 0;
 }
 
@@ -222,7 +248,7 @@ static __always_inline void flusher_name(struct rs_who *w, struct flusher *f, bo
 }
 
 /*
- * While half of the table is free each thread name of each process has a number of its own. Behind
+ * While most of the table is free each thread name of each process has a number of its own. After
  * that, processes of one name, class and cgroup share one: a script that starts `cat` again and
  * again is one flusher, and a server with hundreds of named threads is too.
  */
@@ -236,7 +262,7 @@ __noinline __u32 rs_flusher_number(__u32 class)
 	flusher_fill(&f, class);
 	h = mix_comm(mix(mix(0x9e3779b97f4a7c15ULL, f.class), f.cgroup_id), f.process);
 	single = mix_comm(mix(h, f.tgid), f.thread) | 1;
-	no = who_find(single, WHO_FLUSHER, who_used[WHO_FLUSHER] < who_most / 2, &fresh);
+	no = who_find(single, WHO_FLUSHER, who_used[WHO_FLUSHER] < who_most / 4, &fresh);
 	if (no != RS_WHO_NONE) {
 		w = fresh ? who_at(no) : NULL;
 		if (w)
@@ -273,7 +299,7 @@ __noinline __u32 rs_frame_says(__u64 ip)
  * class | sub << 8 of the stack in t->ip, innermost first. The first frame that names somebody
  * decides; what is flushed is said further in.
  */
-static __noinline __u32 frames_say(struct rs_task *t)
+__noinline __u32 rs_frames_say(struct rs_task *t)
 {
 	__u32 i, class = KD_FC_OTHER, sub = KD_FL_NONE, what;
 

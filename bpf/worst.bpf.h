@@ -13,7 +13,7 @@
 #define WORST 10
 
 #ifdef WORST_WHO
-/* A source that knows the task, and how it came there, defines WORST_WHO. */
+/* A source that knows the task, and how it came there, defines WORST_WHO: what it knows it by. */
 #define WORST_FRAMES 8
 
 struct worst_who {
@@ -22,7 +22,10 @@ struct worst_who {
 	__u64 cgroup;
 	__u64 ip[WORST_FRAMES];
 };
-#define WORST_WHO_ARG , struct worst_who *who
+/* Fills in the task that runs. The source's. */
+static __always_inline void worst_fill(struct worst_who *who, WORST_WHO *by);
+
+#define WORST_WHO_ARG , WORST_WHO *who
 #define WORST_WHO_PASS , who
 #else
 #define WORST_WHO_ARG
@@ -96,7 +99,7 @@ static __noinline int worst_insert(__u64 *floor, __u32 here, __u64 value,
 	l->w[at].cpu = (__u32)series_cpu;
 #ifdef WORST_WHO
 	if (who)
-		l->w[at].who = *who;
+		worst_fill(&l->w[at].who, who);
 #endif
 	barrier();
 	*(volatile __u64 *)&l->w[at].value = value;

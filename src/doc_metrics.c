@@ -97,6 +97,18 @@ static void put_whose(struct json *j, const struct measure_info *info, const str
 	}
 }
 
+/* The task that did it, and the functions on its stack as far as they are known. */
+static void put_task(struct json *j, const struct worst *w)
+{
+	json_kopen(j, "task", '{');
+	json_ku64(j, "pid", w->pid);
+	json_ku64(j, "tgid", w->tgid);
+	json_kstr(j, "comm", w->comm);
+	json_ku64(j, "cgroup_id", w->cgroup_id);
+	json_kstr(j, "stack", *w->stack ? w->stack : NULL);
+	json_close(j);
+}
+
 static void put_worst(struct json *j, const struct model *m, const struct measure_info *info,
 		      const struct worst *w)
 {
@@ -107,6 +119,8 @@ static void put_worst(struct json *j, const struct model *m, const struct measur
 	json_ku64(j, "value", w->value);
 	json_ku64(j, "cpu", w->cpu);
 	put_whose(j, info, model_series(m, w->series));
+	if (w->pid)
+		put_task(j, w);
 	doc_flow_close(j, pretty);
 }
 

@@ -56,6 +56,11 @@ struct worst {
 	uint64_t value;
 	uint32_t cpu;
 	uint32_t series; /* id */
+	/* Who did it, where the source knows: pid 0 unknown. Texts as the kernel has them. */
+	uint32_t pid, tgid;
+	uint64_t cgroup_id; /* in the v2 hierarchy */
+	char comm[16];
+	char stack[256]; /* functions, innermost first, separated by spaces */
 };
 
 struct worst_list {

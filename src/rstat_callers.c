@@ -143,7 +143,7 @@ static void set_ends(struct found *f)
 	}
 }
 
-int rstat_callers(struct rs_range ranges[RS_RANGES])
+int rstat_callers(struct rs_range ranges[RS_RANGES], struct rs_range *text)
 {
 	struct found f = { .ranges = ranges };
 	int err;
@@ -153,6 +153,11 @@ int rstat_callers(struct rs_range ranges[RS_RANGES])
 	err = read_symbols(&f);
 	if (!err)
 		set_ends(&f);
+	*text = (struct rs_range){ .to = UINT64_MAX };
+	if (!err && f.ntext) {
+		text->from = f.text[0];
+		text->to = f.text[f.ntext - 1];
+	}
 	free(f.text);
 	return err ? log_err(err, "rstat: cannot read /proc/kallsyms: %s", strerror(-err)) : 0;
 }

@@ -8,8 +8,8 @@
 
 /*
  * Their addresses in this kernel, ascending, the rest of `ranges` unused; none at all where kallsyms
- * shows no addresses. 0 or a negative errno (logged).
+ * shows no addresses. `text` is that of the kernel without its modules; all where unknown. 0 or a negative errno (logged).
  */
-int rstat_callers(struct rs_range ranges[RS_RANGES]);
+int rstat_callers(struct rs_range ranges[RS_RANGES], struct rs_range *text);
 
 #endif

@@ -223,6 +223,47 @@ static void adopt_orphans(struct model *m, struct group *g, uint32_t id)
 	o->n = kept;
 }
 
+/* What stands between the kernel's function and a program that looks at its stack. */
+static bool is_way_in(const char *name)
+{
+	static const char *const ways[] = { "bpf_prog_", "bpf_trampoline_", "bpf_trace_run",
+					    "__bpf_trace_", "__traceiter_" };
+
+	for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++)
+		if (!strncmp(name, ways[i], strlen(ways[i])))
+			return true;
+	return false;
+}
+
+/* Without the way into our program; an address of 0 ends it. */
+static void set_stack(struct worst *w, const char *names)
+{
+	size_t len = strlen(names), at = 0, n;
+
+	while (names[at] && is_way_in(names + at)) {
+		at += strcspn(names + at, " ");
+		at += names[at] == ' ';
+	}
+	for (n = at; n < len && strncmp(names + n, "0x0", 3); n += names[n] == ' ')
+		n += strcspn(names + n, " ");
+	while (n > at && names[n - 1] == ' ')
+		n--;
+	memcpy(w->stack, names + at, n - at);
+	w->stack[n - at] = '\0';
+}
+
+static void set_who(struct worst *w, const struct kd_rec_worst_who *r)
+{
+	char names[sizeof(r->stack)] = "";
+
+	w->pid = r->pid;
+	w->tgid = r->tgid;
+	w->cgroup_id = r->cgroup;
+	memcpy(w->comm, r->comm, sizeof(w->comm) - 1);
+	memcpy(names, r->stack, sizeof(names) - 1);
+	set_stack(w, names);
+}
+
 int series_record_worst(struct model *m, const struct kd_rec_worst *r)
 {
 	struct worst w = {
@@ -233,6 +274,8 @@ int series_record_worst(struct model *m, const struct kd_rec_worst *r)
 	};
 	const struct series *s = model_series(m, r->rec.id);
 
+	if (r->rec.len >= sizeof(struct kd_rec_worst_who))
+		set_who(&w, (const void *)r);
 	/* A declared series has its group. */
 	add_worst(s ? &find_group(m, s)->next : &m->orphans, &w);
 	return 0;

@@ -31,12 +31,12 @@ struct rstat {
 	size_t nbegin;
 };
 
-/* Powers of two: series; cgroups and flushers that have names, of each; tasks at a time. */
+/* Powers of two: series, some eight for each name; cgroups and flushers with names; tasks at a time. */
 struct sizes {
 	uint32_t slots, who, tasks;
 };
 
-static const struct sizes most = { .slots = 2048, .who = RS_WHO_MOST, .tasks = 4096 };
+static const struct sizes most = { .slots = 2048, .who = 256, .tasks = 4096 };
 static const struct sizes least = { .slots = 64, .who = 16, .tasks = 64 };
 
 static uint64_t bytes_for(const struct sizes *s, int cpus)
@@ -110,16 +110,18 @@ static uint64_t measures_of(const struct plan *plan)
 static int set_constants(struct rstat *r, const struct source_conf *conf, const struct sizes *s)
 {
 	struct rstat_bpf__rodata *ro = r->skel->rodata;
-	struct rs_range ranges[RS_RANGES];
+	struct rs_range ranges[RS_RANGES], text;
 	uint32_t last = 0;
 	int err = last_cpu(&last);
 
 	if (!err)
-		err = rstat_callers(ranges);
+		err = rstat_callers(ranges, &text);
 	if (err)
 		return err;
 	memcpy((void *)ro->ranges, ranges, sizeof(ranges));
 
+	ro->text_from = text.from;
+	ro->text_bytes = text.to - text.from;
 	ro->nr_slots = s->slots;
 	ro->slot_shift = 64 - (uint32_t)__builtin_ctz(s->slots);
 	ro->more_slots = RS_REST;

@@ -13,6 +13,7 @@
 #include "plan.h"
 #include "text.h"
 #include "view_hist.h"
+#include "view_blame.h"
 #include "view_events.h"
 #include "view_parts.h"
 
@@ -127,10 +128,25 @@ static void put_whose(char *buf, size_t size, const struct view_hist *v, const s
 	}
 }
 
+/* " by cat (pid 12)", and the functions on its stack on a line of their own. */
+static void put_who(FILE *out, const struct view_hist *v, const struct worst *w, const char *line)
+{
+	char comm[4 * sizeof(w->comm)], stack[2 * sizeof(w->stack)];
+
+	if (!w->pid) {
+		field(out, v, "worst:", "%s", line);
+		return;
+	}
+	field(out, v, "worst:", "%s by %s (pid %u)", line, fmt_safe(comm, sizeof(comm), w->comm),
+	      w->pid);
+	if (*w->stack)
+		field(out, v, "stack:", "%s", fmt_safe(stack, sizeof(stack), w->stack));
+}
+
 static void put_worst(FILE *out, const struct view_hist *v, const struct metric *x)
 {
 	const struct measure_info *info = measure_info(x->measure);
-	char whose[2 * VIEW_KEY], when[FMT_LEN], value[FMT_LEN];
+	char whose[2 * VIEW_KEY], when[FMT_LEN], value[FMT_LEN], line[2 * VIEW_KEY + 128];
 	const struct worst *w;
 	uint64_t real;
 
@@ -142,9 +158,10 @@ static void put_worst(FILE *out, const struct view_hist *v, const struct metric 
 	value[0] = '\0';
 	if (w->value != x->hist.max) /* which the line above has */
 		view_value(value, sizeof(value), info->unit, w->value);
-	field(out, v, "worst:", "%s%s%s%s%s on CPU %u", value, *value && real ? " at " : "",
-	      real ? fmt_time(when, sizeof(when), real) : "", *value || real ? ", " : "", whose,
-	      w->cpu);
+	snprintf(line, sizeof(line), "%s%s%s%s%s on CPU %u", value, *value && real ? " at " : "",
+		 real ? fmt_time(when, sizeof(when), real) : "", *value || real ? ", " : "", whose,
+		 w->cpu);
+	put_who(out, v, w, line);
 }
 
 /* --- what to hold against it --- */
@@ -399,6 +416,10 @@ int view_hist(FILE *out, const struct view_hist *v)
 		if (i + 1 == v->n || v->metrics[i + 1].measure != x->measure ||
 		    v->metrics[i + 1].source != x->source || !view_is_total(&v->metrics[i + 1]))
 			err = view_keys(out, v, x);
+		if (!err && x->measure == KD_M_RSTAT_BLAME &&
+		    (i + 1 == v->n || v->metrics[i + 1].measure != x->measure ||
+		     !view_is_total(&v->metrics[i + 1])))
+			err = view_blame(out, v);
 	}
 	if (!v->brief)
 		put_off_rows(out, v, first);

@@ -405,6 +405,11 @@ static const struct keyed {
 	{ KD_M_RSTAT_HOLD, KD_FL_SUB_MEMORY, KD_DIM_MAIN, 0, 40, 9 * US, US, { 77, 0 }, STRINGS("/a") },
 	{ KD_M_RSTAT_HOLD, KD_FL_SUB_MEMORY, KD_DIM_MAIN, KD_SERIES_UPPER, 25, 30 * US, US, { 77, 0 }, STRINGS("/a") },
 	{ KD_M_RSTAT_HOLD, KD_FL_SUB_BASE, KD_DIM_MAIN, KD_SERIES_LOWER, 21, 3 * US, US, { 1, 0 }, STRINGS("/") },
+	{ KD_M_RSTAT_HOLD, KD_FL_SUB_MEMORY, KD_DIM_FLUSHER, 0, 40, 9 * US, US, { WHO(MEMORY_STAT, 812), 30 }, STRINGS("cadvisor\0worker-3\0/system.slice/cadvisor.service") },
+	{ KD_M_RSTAT_WAIT, KD_FL_SUB_MEMORY, KD_DIM_MAIN, 0, 200, 0, 2 * US, { 77, 0 }, STRINGS("/a") },
+	{ KD_M_RSTAT_BLAME, KD_FL_SUB_MEMORY, KD_DIM_MAIN, 0, 30, 500 * US, 7 * US, { 77, 0 }, STRINGS("/\033]0;owned\007evil\n\xff/x [mod]") },
+	{ KD_M_RSTAT_BLAME, KD_FL_SUB_MEMORY, KD_DIM_FLUSHER, 0, 28, 500 * US, 7 * US, { WHO(MEMORY_STAT, 812), 30 }, STRINGS("cadvisor\0worker-3\0/system.slice/cadvisor.service") },
+	{ KD_M_RSTAT_BLAME, KD_FL_SUB_MEMORY, KD_DIM_FLUSHER, 0, 2, 400 * US, 9 * US, { WHO(RECLAIM, 4000), 77 }, STRINGS("ev\033[31mil\0ev\033[31mil\0/\xe2\x80\xaenb") },
 	{ KD_M_RSTAT_CGROUPS, KD_FL_SUB_MEMORY, KD_DIM_MAIN, 0, 153, 1, 11, { 77, 0 }, STRINGS("/a") },
 };
 

@@ -284,6 +284,45 @@ static void test_worst(void **state)
 	assert_int_equal(g->run.n, MODEL_WORST);
 }
 
+/* Who did it comes in a longer record; the way into the program that looks is no part of the stack. */
+static void test_worst_who(void **state)
+{
+	struct kd_rec_worst_who r = {
+		.worst = { .rec = { .kind = KD_REC_WORST, .len = sizeof(r), .id = 1 },
+			   .mono_ns = 500,
+			   .value = 30 },
+		.pid = 12,
+		.tgid = 10,
+		.comm = "reader",
+		.cgroup = 77,
+		.stack = "bpf_prog_12_x bpf_trampoline_9 css_rstat_flush cpu_stat_show 0x0 0x0",
+	};
+	const struct worst *w;
+
+	(void)state;
+	declare(1);
+	put_tick(&s, 0, 1);
+	assert_int_equal(stream_record(&s, &r, sizeof(r)), 0);
+	put_worst(&s, 1, 400, 20, 1);
+	put_tick(&s, 1, 1);
+	w = group_of(KD_FL_RCU)->run.w;
+	assert_int_equal(w[0].pid, 12);
+	assert_int_equal(w[0].tgid, 10);
+	assert_int_equal(w[0].cgroup_id, 77);
+	assert_string_equal(w[0].comm, "reader");
+	assert_string_equal(w[0].stack, "css_rstat_flush cpu_stat_show");
+	assert_int_equal(w[1].value, 20);
+	assert_int_equal(w[1].pid, 0);
+	memset(r.stack, 'x', sizeof(r.stack)); /* no NUL, from a hostile capture */
+	memset(r.comm, 'y', sizeof(r.comm));
+	r.worst.value = 40;
+	stream_record(&s, &r, sizeof(r));
+	put_tick(&s, 2, 1);
+	w = group_of(KD_FL_RCU)->run.w;
+	assert_int_equal(strlen(w[0].stack), sizeof(r.stack) - 1);
+	assert_int_equal(strlen(w[0].comm), sizeof(r.comm) - 1);
+}
+
 static void test_anonymous_series(void **state)
 {
 	(void)state;
@@ -917,6 +956,7 @@ int main(void)
 		TEST(test_lost_extremes),
 		TEST(test_late_extremes),
 		TEST(test_worst),
+		TEST(test_worst_who),
 		TEST(test_anonymous_series),
 		TEST(test_declared_again),
 		TEST(test_names),

@@ -3,8 +3,8 @@
  * rsload.c - cgroups with statistics to flush, and those who read them.
  *
  *   rsload make PARENT N            N cgroups below PARENT
- *   rsload dirty PARENT N           each of them has run something on every CPU since
- *   rsload read FILE THREADS TIMES  each thread, named rsreader, reads FILE so often
+ *   rsload dirty PARENT N CPUS      each of them has run something on so many CPUs since
+ *   rsload read FILE THREADS TIMES NAME  each thread, of that name, reads FILE so often
  *   rsload churn PARENT SECONDS     makes and removes a cgroup that was used, again and again; says how many
  *
  * PARENT is a folder of the v2 hierarchy. Says what it did on standard output.
@@ -73,9 +73,8 @@ static void run_in(const char *path, int cpu)
 	close((int)args.cgroup);
 }
 
-static void dirty(const char *parent, int n)
+static void dirty(const char *parent, int n, int cpus)
 {
-	int cpus = (int)sysconf(_SC_NPROCESSORS_ONLN);
 	char path[512];
 
 	for (int cpu = 0; cpu < cpus; cpu++)
@@ -86,7 +85,7 @@ static void dirty(const char *parent, int n)
 	printf("dirtied %d on %d CPUs\n", n, cpus);
 }
 
-static const char *file;
+static const char *file, *name;
 static int times;
 
 static void *reader(void *arg)
@@ -95,7 +94,7 @@ static void *reader(void *arg)
 	char buf[16384];
 
 	(void)arg;
-	prctl(PR_SET_NAME, "rsreader");
+	prctl(PR_SET_NAME, name);
 	if (fd < 0)
 		die(file);
 	for (int i = 0; i < times; i++)
@@ -109,7 +108,7 @@ static void read_all(int threads)
 {
 	pthread_t *t = calloc((size_t)threads, sizeof(*t));
 
-	prctl(PR_SET_NAME, "rsreader");
+	prctl(PR_SET_NAME, name);
 	for (int i = 0; i < threads; i++)
 		if (pthread_create(&t[i], NULL, reader, NULL))
 			die("pthread_create");
@@ -141,10 +140,11 @@ int main(int argc, char **argv)
 {
 	if (argc == 4 && !strcmp(argv[1], "make")) {
 		make(argv[2], atoi(argv[3]));
-	} else if (argc == 4 && !strcmp(argv[1], "dirty")) {
-		dirty(argv[2], atoi(argv[3]));
-	} else if (argc == 5 && !strcmp(argv[1], "read")) {
+	} else if (argc == 5 && !strcmp(argv[1], "dirty")) {
+		dirty(argv[2], atoi(argv[3]), atoi(argv[4]));
+	} else if (argc == 6 && !strcmp(argv[1], "read")) {
 		file = argv[2];
+		name = argv[5];
 		times = atoi(argv[4]);
 		read_all(atoi(argv[3]));
 	} else if (argc == 4 && !strcmp(argv[1], "churn")) {

@@ -1,0 +1,188 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Flushes, holds and waits are those of the kernel's own tracing; who flushed is who did."""
+
+import re
+from collections import defaultdict
+
+import oracle
+import results
+
+EVENT = re.compile(r"\s*(?P<comm>.+)-(?P<pid>\d+)\s+\[\d+\]\s+\S+\s+(?P<s>\d+)\.(?P<us>\d{6}): "
+                   r"(?P<name>\w+):\s*(?P<rest>.*)")
+READER, LONG, CGROUP = "rsreader", "rslong", "/rs"
+READS = 4 * 1000     # of cpu.stat, as in rstat.sh: each is a flush
+SHARE = 0.95
+STAMPS_US = 40       # two time stamps of one moment under emulation, each with its handler
+NEAR = 0.01          # how far two measurements of one long time may be apart
+
+
+class Seen:
+    """What the trace shows: flushes with their task, holds, times as microseconds."""
+
+    def __init__(self, text):
+        self.marks, self.begins, self.flushes, self.holds = {}, [], [], []
+        self.locked, self.contended = [], []
+        self.spans = []  # from the lock that is taken around a flush until it is given up
+        self._begun, self._got, self._asked, self._span = {}, {}, {}, {}
+        for line in text.splitlines():
+            found = EVENT.match(line)
+            if found:
+                self._take(found, int(found["s"]) * 1000000 + int(found["us"]))
+
+    def _take(self, found, when):
+        name, pid = found["name"], found["pid"]
+        if name == "tracing_mark_write":
+            self.marks[found["rest"].strip()] = when
+        elif name.startswith("begin_"):
+            self.begins.append((when, found["comm"].strip()))
+            self._begun[pid] = when
+        elif name.startswith("end_") and pid in self._begun:
+            self.flushes.append((self._begun.pop(pid), when, found["comm"].strip()))
+        elif name.startswith("cgroup_rstat_"):
+            self._lock(name, found, when)
+
+    def _lock(self, name, found, when):
+        pid = found["pid"]
+        around = "cpu=-1 " in found["rest"] + " "
+        if name == "cgroup_rstat_lock_contended":
+            self.contended.append(when)
+            self._asked[pid] = when
+        elif name == "cgroup_rstat_locked":
+            self.locked.append(when)
+            self._got[pid] = when
+            if around:
+                self._span[pid] = self._asked.get(pid, when)
+            self._asked.pop(pid, None)
+        elif name == "cgroup_rstat_unlock" and pid in self._got:
+            self.holds.append((self._got.pop(pid), when, found["comm"].strip()))
+            if around and pid in self._span:
+                self.spans.append((self._span.pop(pid), when, found["comm"].strip()))
+
+
+def number(times, inner, outer):
+    """How many for sure, and how many at most."""
+    return oracle.Range(sum(inner[0] <= t <= inner[1] for t in times),
+                        sum(outer[0] <= t <= outer[1] for t in times))
+
+
+def totals(document, measure):
+    return [m for m in document.metrics
+            if m["measure"] == measure and not set(m["key"]) - {"subsystem"}]
+
+
+def rows(document, measure, key, value):
+    return [m for m in document.metrics if m["measure"] == measure and m["key"].get(key) == value]
+
+
+def summed(metrics, what="count"):
+    return sum(m[what] for m in metrics)
+
+
+def near(case, what, seen_us, expected_us):
+    case.say(what, abs(seen_us - expected_us) <= NEAR * expected_us + STAMPS_US,
+             f"seen {seen_us:.0f} us, expected {expected_us}")
+
+
+def judge(case):
+    document = case.measured("rs")
+    seen = Seen(case.text("rs.trace"))
+    if "begin" not in seen.marks or "end" not in seen.marks:
+        raise results.Missing("rs.trace has no marks")
+    inner, outer = (seen.marks["begin"], seen.marks["end"]), document.window_us()
+    tracepoints = "cgroup_rstat_locked" in case.text("tracepoints").split()
+    all_on(case, document)
+    accounts(case, document)
+    flushes(case, document, seen, inner, outer)
+    blamed(case, document)
+    durations(case, document, seen, tracepoints)
+    if tracepoints:
+        holds(case, document, seen, inner, outer)
+    else:
+        bounds(case, document)
+
+
+def all_on(case, document):
+    off = [f"{row['measure']}: {row['state']} {row['reason']}" for row in document.data["plan"]
+           if row["state"] != "on"]
+    case.say("every measure is on", not off, "; ".join(off))
+
+
+def accounts(case, document):
+    lost = {what: n for what, n in document.data["lost"]["rstat"].items()
+            if n and what not in ("pre_start", "recursion")}
+    case.say("nothing is lost for good", not lost, f"lost {lost}")
+    counts = document.data["counts"]["rstat"]
+    case.say("what began has ended, or is open", counts["begun"] == counts["done"] + counts["open"],
+             f"{counts}")
+
+
+def flushes(case, document, seen, inner, outer):
+    case.within("number of flushes", summed(totals(document, "flush")),
+                number([when for when, _ in seen.begins], inner, outer))
+    mine = [when for when, comm in seen.begins if comm == READER]
+    case.equal("flushes of the readers", summed(rows(document, "flush", "flusher", READER)),
+               len(mine))
+    # Where an entry was kept from us the flush is seen by its locks, and the trampoline hides whose.
+    cpu = [m for m in rows(document, "flush", "flusher", READER)
+           if m["key"]["flusher_class"] in ("cpu.stat", "other")]
+    case.equal("flushes by reading cpu.stat", summed(cpu), READS)
+
+
+def blamed(case, document):
+    time = summed(totals(document, "flush"), "sum")
+    for key, value in (("flusher", READER), ("cgroup", CGROUP)):
+        part = summed(rows(document, "flush", key, value), "sum")
+        case.say(f"{key} {value} has its share of the time", part >= SHARE * time,
+                 f"{part} of {time} ns")
+
+
+def durations(case, document, seen, tracepoints):
+    """A quantile of ours lies between those of theirs a little to both sides, times 2."""
+    by_subsystem = any(m["key"].get("subsystem") != "all" for m in totals(document, "flush"))
+    # With one lock around it the flush is what lies between the two ends of that lock; without
+    # tracepoints the trace has only the part of it that works.
+    spans = seen.spans if tracepoints and not by_subsystem else seen.flushes
+    theirs = sorted(end - begin for begin, end, comm in spans if comm == READER)
+    ours = [m for m in rows(document, "flush" if tracepoints else "work", "flusher", READER)
+            if m["key"]["flusher_class"] == "cpu.stat"]
+    if not theirs or not ours:
+        raise results.Missing(f"{len(theirs)} flushes in the trace, {len(ours)} rows of readers")
+    most = max(ours, key=lambda m: m["count"])
+    for name, q in (("p50", 0.5), ("p90", 0.9)):
+        low = theirs[int(max(q - 0.1, 0) * (len(theirs) - 1))]
+        high = theirs[int(min(q + 0.1, 1) * (len(theirs) - 1))]
+        value = most[name] / 1000
+        case.say(f"{name} of the readers' flushes", low / 2 - STAMPS_US <= value <= 2 * high + STAMPS_US,
+                 f"seen {value:.0f} us, theirs from {low} to {high}")
+    # Theirs has the work in it that kdefer does where a flush is entered and left.
+    expected, seen_us = longest(case, document, "flush" if tracepoints else "work", spans)
+    case.say("the longest flush is no longer than theirs",
+             0 < seen_us <= expected * (1 + NEAR) + STAMPS_US, f"seen {seen_us:.0f} us, theirs {expected}")
+
+
+def longest(case, document, measure, theirs):
+    """Of the one that has much to do: theirs and ours."""
+    expected = max((end - begin for begin, end, comm in theirs if comm == LONG), default=0)
+    seen = max((m["max"] for m in rows(document, measure, "flusher", LONG)), default=0)
+    case.say(f"the longest {measure} is long enough to be compared", expected > 1000, f"{expected} us")
+    return expected, seen / 1000
+
+
+def holds(case, document, seen, inner, outer):
+    case.within("number of holds", summed(totals(document, "hold")),
+                number([end for _, end, _ in seen.holds], inner, outer))
+    case.within("number of waits", summed(totals(document, "wait")),
+                number(seen.locked, inner, outer))
+    waited = sum(n for m in totals(document, "wait") for low, _, n in m["buckets"] if low > 0)
+    case.within("number of waits for a lock that was taken", waited,
+                number(seen.contended, inner, outer))
+    expected, seen_us = longest(case, document, "hold", seen.holds)
+    near(case, "the longest hold", seen_us, expected)
+
+
+def bounds(case, document):
+    upper = [m for m in totals(document, "hold") if m.get("bound") == "upper"]
+    case.say("a hold that may be interrupted is an upper bound", summed(upper) >= READS,
+             f"{summed(upper)} bounds")
+    exact = [m for m in totals(document, "hold") if "bound" not in m]
+    case.say("flushes with interrupts off are exact", summed(exact) > 0, "none")

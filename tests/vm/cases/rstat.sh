@@ -1,0 +1,50 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+# Flushes of cgroup statistics beside the kernel's own tracing: hundreds of cgroups that have run on
+# all CPUs, and readers of their parent's files, which flush each time.
+
+CGROUPS=/sys/fs/cgroup
+FLUSHES="css_rstat_flush cgroup_rstat_flush_locked" # every flush goes through one of these
+LOCKS="cgroup_rstat_lock_contended cgroup_rstat_locked cgroup_rstat_unlock"
+
+flush_events() {
+	for each in $FLUSHES; do
+		if [ -e /tmp/has_fprobe ]; then
+			echo "f:cb/begin_$each $each"
+			echo "f:cb/end_$each $each%return"
+		else
+			echo "p:cb/begin_$each $each"
+			echo "r64:cb/end_$each $each"
+		fi
+	done | each_line dynamic_events
+	locks 1
+}
+
+# The kernel's own tracepoints, where it has them.
+locks() {
+	for each in $LOCKS; do
+		if [ -d "$TRACING/events/cgroup/$each" ]; then
+			echo "$1" >"$TRACING/events/cgroup/$each/enable"
+		fi
+	done
+}
+
+# Many flushes at a time that have little to do, then, when all code is warm, one that has much.
+load() {
+	rsload read $CGROUPS/rs/cpu.stat 4 1000 rsreader
+	rsload dirty $CGROUPS/rs 1500 1
+	rsload read $CGROUPS/rs/cpu.stat 1 1 rslong
+	rsload dirty $CGROUPS/rs 20 2
+	rsload read $CGROUPS/rs/memory.stat 2 50 rsreader
+}
+
+run() {
+	mkdir -p $CGROUPS/rs
+	echo "+cpu +memory" >$CGROUPS/cgroup.subtree_control
+	rsload make $CGROUPS/rs 1500
+	oracle_on flush_events
+	hist rs -s rstat --by subsystem,cgroup,flusher -- load
+	locks 0
+	oracle_save rs
+	ls "$TRACING/events/cgroup" >"$OUT/tracepoints"
+}
