@@ -136,9 +136,11 @@ enum kd_lost {
 	KD_LOST_LAZY_UNKNOWN,    /* counted as not lazy because the wish was not seen */
 	KD_LOST_EXTREME,         /* extremes given up after too many tries against other CPUs */
 	KD_LOST_UNKNOWN_END, /* ends of SRCU and Tasks callbacks from before we began, or not seen to begin */
-	KD_LOST_LISTS,  /* pending lists that there was no room to follow */
-	KD_LOST_LOOK,   /* looks at pending lists that were cut short */
-	KD_LOST_KDEFER, /* waits of a kdefer, for what it attaches and detaches */
+	KD_LOST_LISTS,    /* pending lists that there was no room to follow */
+	KD_LOST_LOOK,     /* looks at pending lists that were cut short */
+	KD_LOST_KDEFER,   /* waits of a kdefer, for what it attaches and detaches */
+	KD_LOST_VANISHED, /* lists left out since their owner went while they were read */
+	KD_LOST_TORN,     /* lists that were counted, and walked to another length */
 	KD_LOST_COUNT,
 };
 

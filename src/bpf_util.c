@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
@@ -91,6 +92,48 @@ int bpf_util_run(int prog_fd, uint64_t args[4], uint32_t *ret)
 int bpf_util_run_on(int prog_fd, uint64_t args[4], int cpu, uint32_t *ret)
 {
 	return run(prog_fd, args, BPF_F_TEST_RUN_ON_CPU, cpu, ret);
+}
+
+/* Reads to the end, into a buffer that grows. */
+static int read_all(int fd, char **buf, size_t *used)
+{
+	size_t room = 65536;
+	ssize_t got = 1;
+
+	*buf = NULL;
+	*used = 0;
+	while (got > 0) {
+		char *more = *buf && *used < room ? *buf : realloc(*buf, *buf ? (room *= 2) : room);
+
+		if (!more)
+			return -ENOMEM;
+		*buf = more;
+		do
+			got = read(fd, *buf + *used, room - *used);
+		while (got < 0 && (errno == EINTR || errno == EAGAIN));
+		if (got > 0)
+			*used += (size_t)got;
+	}
+	return got < 0 ? -errno : 0;
+}
+
+int bpf_util_iterate(int link_fd, size_t size, void **array, size_t *n)
+{
+	int fd = bpf_iter_create(link_fd), err;
+	size_t used = 0;
+	char *buf = NULL;
+
+	if (fd < 0)
+		return -errno;
+	err = read_all(fd, &buf, &used);
+	close(fd);
+	if (err) {
+		free(buf);
+		return err;
+	}
+	*array = buf;
+	*n = used / size;
+	return 0;
 }
 
 uint64_t bpf_util_fd_bytes(int map_fd)

@@ -3,6 +3,7 @@
 #ifndef KDEFER_BPF_UTIL_H
 #define KDEFER_BPF_UTIL_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 struct bpf_object;
@@ -22,6 +23,12 @@ const char *bpf_util_load_error(int err);
  */
 int bpf_util_run(int prog_fd, uint64_t args[4], uint32_t *ret);
 int bpf_util_run_on(int prog_fd, uint64_t args[4], int cpu, uint32_t *ret);
+
+/*
+ * Runs an iterator once, by its link: all it writes, as an array of *n elements of `size` bytes, which
+ * the caller frees. 0 or a negative errno (not logged).
+ */
+int bpf_util_iterate(int link_fd, size_t size, void **array, size_t *n);
 
 /* Kernel memory of all maps of an object but the one called `except`, as the kernel accounts it. */
 uint64_t bpf_util_map_bytes(const struct bpf_object *obj, const char *except);

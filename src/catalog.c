@@ -312,6 +312,8 @@ static const struct {
 			   "looks at pending lists that were cut short: some stand as before" },
 	[KD_LOST_KDEFER] = { "kdefer",
 			     "waits of a kdefer, this one or another, for its own hooks" },
+	[KD_LOST_VANISHED] = { "vanished", "allocators that went while their lists were read" },
+	[KD_LOST_TORN] = { "torn", "lists whose counter and whose walk disagreed" },
 };
 COVERS(lost, KD_LOST_COUNT);
 
@@ -462,7 +464,8 @@ const char *lost_help(unsigned int what)
 
 bool lost_by_design(unsigned int what)
 {
-	return what == KD_LOST_PRE_START || what == KD_LOST_SAMPLED_OUT || what == KD_LOST_KDEFER;
+	return what == KD_LOST_PRE_START || what == KD_LOST_SAMPLED_OUT || what == KD_LOST_KDEFER ||
+	       what == KD_LOST_VANISHED;
 }
 
 const char *count_name(unsigned int what)

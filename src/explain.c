@@ -43,6 +43,7 @@ static const struct {
 	{ "srcu_gp_start", "an SRCU grace period begins" },
 	{ "process_srcu", "the work that carries an SRCU grace period on, to its end" },
 	{ "cleanup_srcu_struct", "an SRCU domain goes" },
+	{ "bpf_mem_cache", "the lists of an allocator on each CPU: read there, nothing is hooked" },
 	{ "rcu_data.cblist", "a CPU's callback list: four segments, bypass, batch being invoked" },
 	{ "srcu_data.srcu_cblist", "the callback list of a CPU and SRCU domain" },
 	{ "rcu_tasks__percpu.cblist", "the callback lists of RCU Tasks" },

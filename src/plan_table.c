@@ -283,6 +283,19 @@ static const struct plan_way wait_trace_ways[] = {
 	{ 0 },
 };
 
+/* Freed BPF memory. Which lists there are is found at run time: src/memalloc_layout.c. */
+static const struct plan_hook memalloc_state[] = {
+	{ .program = "kd_sweep", .target = "bpf_mem_cache", .need = HOOK_REQUIRED }, { 0 },
+};
+static const struct plan_field memalloc_state_fields[] = {
+	{ "bpf_mem_cache", "free_llist" }, { "bpf_mem_cache", "free_cnt" },
+	{ "bpf_mem_cache", "unit_size" }, { "bpf_htab", "ma" }, { "bpf_iter__bpf_map", "map" }, { 0 },
+};
+static const struct plan_way memalloc_pending_ways[] = {
+	{ BACKEND_STATE, memalloc_state, memalloc_state_fields, NULL },
+	{ 0 },
+};
+
 /* Grace periods, read as state. */
 #define GP_STATE(name, of, ...) \
 	static const struct plan_hook name##_state[] = { \
@@ -359,6 +372,7 @@ const struct plan_measure plan_table[] = {
 	{ KD_SRC_RCU_GP, KD_M_RCU_GP_WAIT, KD_FL_TASKS, wait_tasks_ways },
 	{ KD_SRC_RCU_GP, KD_M_RCU_GP_WAIT, KD_FL_TASKS_RUDE, wait_rude_ways },
 	{ KD_SRC_RCU_GP, KD_M_RCU_GP_WAIT, KD_FL_TASKS_TRACE, wait_trace_ways },
+	{ KD_SRC_MEMALLOC, KD_M_MEMALLOC_PENDING, KD_FL_NONE, memalloc_pending_ways },
 	{ KD_SRC_RSTAT, KD_M_RSTAT_FLUSH, KD_FL_NONE, rstat_flush_ways },
 	{ KD_SRC_RSTAT, KD_M_RSTAT_WAIT, KD_FL_NONE, rstat_wait_ways },
 	{ KD_SRC_RSTAT, KD_M_RSTAT_HOLD, KD_FL_NONE, rstat_hold_ways },

@@ -63,7 +63,8 @@ uint64_t scope_lost(const struct model *m, const struct scope *sc, unsigned int 
 
 bool scope_may_lose(const struct scope *sc, unsigned int source, unsigned int what)
 {
-	bool of_lists = what == KD_LOST_LISTS || what == KD_LOST_LOOK;
+	bool of_lists = what == KD_LOST_LISTS || what == KD_LOST_LOOK || what == KD_LOST_VANISHED ||
+			what == KD_LOST_TORN;
 	const struct measure_info *info;
 
 	for (unsigned int i = 0; (info = measure_info(i)); i++)

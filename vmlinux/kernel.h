@@ -45,6 +45,16 @@ struct rcu_segcblist___atomic {
 	} len; /* 6.1.. with CONFIG_RCU_NOCB_CPU (a plain long without) */
 };
 
+struct file;
+
+struct fdtable {
+	struct file **fd; /* 6.1.. */
+};
+
+struct files_struct {
+	struct fdtable *fdt; /* 6.1.. */
+};
+
 /* --- cgroups --- */
 
 struct kernfs_node___v6_1 {
@@ -107,6 +117,7 @@ struct task_struct {
 	struct thread_info thread_info;      /* 6.1.. CONFIG_THREAD_INFO_IN_TASK */
 	struct sched_entity se;              /* 6.1.. */
 	struct task_group *sched_task_group; /* 6.1.. CONFIG_CGROUP_SCHED */
+	struct files_struct *files;          /* 6.1.. */
 	struct task_struct *group_leader;    /* 6.1.. */
 	struct css_set *cgroups;             /* 6.1.. CONFIG_CGROUPS */
 	int pid;                             /* 6.1.. */
@@ -240,6 +251,90 @@ struct kvfree_rcu_bulk_data {
 
 struct kvfree_rcu_bulk_data___v6_1 {
 	struct kvfree_rcu_bulk_data *next; /* 6.1..6.3 */
+};
+
+/* --- BPF memory --- */
+
+struct bpf_map {
+	enum bpf_map_type map_type; /* 6.1.. */
+	unsigned int id; /* 6.1.. 0 as soon as nothing holds the map, before any of it is freed */
+	char name[16];   /* 6.1.. */
+};
+
+struct llist_head {
+	void *first; /* 6.1.. */
+};
+
+/*
+ * One for each CPU. Its lists are found by name in BTF at run time: src/memalloc_layout.c. What waits
+ * for Tasks Trace is in free_by_rcu and waiting_for_gp where there are no ..._ttrace.
+ */
+struct bpf_mem_cache {
+	struct llist_head free_llist;       /* 6.1.. */
+	struct llist_head free_llist_extra; /* 6.1.. */
+	int unit_size;                      /* 6.1.. */
+	int free_cnt;                       /* 6.1.. length of free_llist; no other list has one */
+	int percpu_size;                    /* 6.1.. 0, or objects are per CPU */
+	struct llist_head free_by_rcu;      /* 6.1.. */
+	struct llist_head waiting_for_gp;   /* 6.1.. */
+	struct llist_head free_by_rcu_ttrace;    /* 6.6.. */
+	struct llist_head waiting_for_gp_ttrace; /* 6.6.. */
+};
+
+/* Of all sizes, for allocators that take any. */
+struct bpf_mem_caches {
+	struct bpf_mem_cache cache[11]; /* 6.1.. */
+};
+
+struct bpf_mem_alloc {
+	struct bpf_mem_caches *caches; /* 6.1.. per CPU; of any size, or NULL */
+	struct bpf_mem_cache *cache;   /* 6.1.. per CPU; of one size, or NULL */
+};
+
+struct bpf_htab {
+	struct bpf_mem_alloc ma;      /* 6.1.. unset where elements are preallocated */
+	struct bpf_mem_alloc pcpu_ma; /* 6.1.. */
+};
+
+struct bpf_local_storage_map {
+	struct bpf_mem_alloc selem_ma;   /* 6.5..6.18 */
+	struct bpf_mem_alloc storage_ma; /* 6.5..6.18 */
+};
+
+struct lpm_trie {
+	struct bpf_mem_alloc ma; /* 6.14.. */
+};
+
+struct bpf_rhtab {
+	struct bpf_mem_alloc ma; /* 7.2.. */
+};
+
+/* Our own, to learn how far a CPU's copy of per-CPU memory is from its base. */
+struct bpf_array {
+	void *pptrs[1]; /* 6.1.. */
+};
+
+struct file {
+	const void *f_op;   /* 6.1.. */
+	void *private_data; /* 6.1.. */
+};
+
+struct seq_file;
+
+struct bpf_iter_meta {
+	struct seq_file *seq; /* 6.1.. */
+};
+
+struct bpf_iter__bpf_map {
+	struct bpf_iter_meta *meta; /* 6.1.. */
+	struct bpf_map *map;        /* 6.1.. */
+};
+
+struct bpf_iter__task_file {
+	struct bpf_iter_meta *meta; /* 6.1.. */
+	struct task_struct *task;   /* 6.1.. */
+	unsigned int fd;            /* 6.1.. */
+	struct file *file;          /* 6.1.. */
 };
 
 /* Objects of a slab cache to be freed together; since 6.18 also those given to kfree_rcu(). */

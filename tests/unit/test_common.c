@@ -70,14 +70,14 @@ static void sources(void **state)
 	assert_int_equal(c.want.hidden[KD_M_RCU_GP_DURATION], 0);
 	assert_refused(
 		parse_sources(&c.want, "x"),
-		"--sources: unknown source \"x\"; known: call_rcu, rcu_gp, rstat, rcu_tasks_trace");
+		"--sources: unknown source \"x\"; known: call_rcu, rcu_gp, memalloc, rstat, rcu_tasks_trace");
 	assert_refused(parse_sources(&c.want, "call_rcu.x"),
 		       "--sources: call_rcu has no measure \"x\"; known: latency, pending");
 	assert_refused(parse_sources(&c.want, "call_rcu.latency.x"),
 		       "--sources: call_rcu has no measure \"latency.x\"; known: latency, pending");
 	assert_refused(
 		parse_sources(&c.want, "CALL_RCU"),
-		"--sources: unknown source \"CALL_RCU\"; known: call_rcu, rcu_gp, rstat, rcu_tasks_trace");
+		"--sources: unknown source \"CALL_RCU\"; known: call_rcu, rcu_gp, memalloc, rstat, rcu_tasks_trace");
 	assert_refused(parse_sources(&c.want, ",call_rcu"),
 		       "--sources: there is an empty name in the list");
 	assert_refused(parse_sources(&c.want, ""), "--sources: there is an empty name in the list");

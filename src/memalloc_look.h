@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * memalloc_look.h - one look at the lists of all BPF allocators, in small parts: runs the programs of
+ * bpf/memalloc_lists.bpf.c, CPU by CPU, and makes records of what they find.
+ */
+#ifndef KDEFER_MEMALLOC_LOOK_H
+#define KDEFER_MEMALLOC_LOOK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "memalloc_layout.h"
+#include "memalloc_maps.h"
+
+/* One cache of an allocator, on all CPUs. */
+struct ml_place_of {
+	struct ml_cache cache;
+	uint64_t key; /* map id, or KD_KEY_GLOBAL + n */
+};
+
+/* A list that was not empty. */
+struct ml_entry {
+	struct ml_row row;
+	uint32_t cache; /* index of all caches */
+	uint32_t cpu;
+	enum ml_place place;
+	bool exact;
+	uint64_t key;
+	uint64_t bytes; /* KD_UNKNOWN: it is a counter */
+	uint64_t age_ns;
+};
+
+/* What a list was when it was last seen to have changed. */
+struct ml_seen {
+	uint64_t key;
+	uint32_t unit_size, cpu, list;
+	uint64_t head, length, state;
+	uint64_t since_ns;
+};
+
+enum ml_phase { ML_SWEEP, ML_WALK, ML_FINISH, ML_SENDING, ML_DONE };
+
+struct ml_look {
+	/* Set once. */
+	int sweep_fd, walk_fd, send_fd;
+	struct ml_shared *shared;
+	const struct ml_layout *layout;
+	uint64_t *distance; /* of each possible CPU */
+	bool *possible, *online;
+	uint32_t cpus, npossible; /* numbers are below cpus */
+	bool no_ipi;
+
+	/* All caches of this look. */
+	struct ml_place_of *cache;
+	size_t ncaches;
+
+	/* Where it is. */
+	enum ml_phase phase;
+	size_t window, window_n; /* caches that programs know now */
+	uint32_t cpu, next;      /* CPU of the window, cache of the CPU */
+	int stalled;
+	size_t at; /* entry that is walked, or sent */
+	int runs;  /* of this entry */
+	uint64_t begun_ns, walk_until_ns;
+
+	struct ml_entry *entry;
+	size_t n, room;
+	struct ml_seen *seen;
+	size_t nseen;
+
+	/* Totals. */
+	uint64_t vanished, torn, interrupts, nodes;
+};
+
+/* Begins one; cache, ncaches and online are set. */
+void memalloc_look_begin(struct ml_look *l);
+/* The next small part. 0, 1: the ring is full, a negative errno (logged). The last sets phase to ML_DONE. */
+int memalloc_look_step(struct ml_look *l);
+void memalloc_look_free(struct ml_look *l);
+
+/* src/memalloc_entries.c: entries of one list become one, and get their bytes and age. 0 or -ENOMEM. */
+int memalloc_entries_finish(struct ml_look *l);
+void memalloc_entries_record(const struct ml_look *l, const struct ml_entry *e,
+			     struct kd_rec_pending *r);
+
+#endif

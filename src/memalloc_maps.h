@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* memalloc_maps.h - the maps that have an allocator of their own, and who holds them. */
+#ifndef KDEFER_MEMALLOC_MAPS_H
+#define KDEFER_MEMALLOC_MAPS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "../bpf/memalloc_lists.h"
+
+struct ml_map {
+	struct ml_found found;
+	uint64_t said; /* a hash of what was last said of it; 0: nothing yet */
+};
+
+/* In ascending order of ids. */
+struct ml_maps {
+	struct ml_map *map;
+	size_t n;
+};
+
+/* All there are now, by a link of kd_maps; what was said of those that are still there is kept. */
+int memalloc_maps_read(struct ml_maps *m, int iter_link_fd);
+struct ml_map *memalloc_maps_find(const struct ml_maps *m, uint32_t id); /* NULL: none */
+void memalloc_maps_free(struct ml_maps *m);
+
+/* Who holds maps: processes with a file descriptor, and paths in BPF file systems. */
+struct ml_holders;
+
+/* By a link of kd_files. Looks at every open file of the host: not to be done often. 0 or a negative errno. */
+int memalloc_holders_read(struct ml_holders **h, int iter_link_fd);
+void memalloc_holders_free(struct ml_holders *h);
+/*
+ * Holders of a map, each "PID COMM" or "pin PATH", at most `max`, the last "more N" if there are more.
+ * Points text[] into buf. Returns how many.
+ */
+int memalloc_holders_texts(const struct ml_holders *h, uint32_t id, const char **text, int max,
+			   char *buf, size_t size);
+
+#endif
