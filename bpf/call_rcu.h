@@ -65,6 +65,9 @@ enum cr_run {
 	CR_TASKS_WAITING, /* returns how many Tasks and (up to 6.19) Tasks Trace callbacks wait */
 };
 
-/* kd_tick: arg[0] = cursor (0 first), arg[1] = the interval that ends. Returns the next cursor, 0 = done. */
+/*
+ * kd_tick: arg[0] = cursor (0 first), arg[1] = the interval that ends, arg[2] = hand-overs to kfree_rcu()
+ * that the kernel kept from our programs since the start. Returns the next cursor, 0 = done.
+ */
 
 #endif

@@ -148,7 +148,7 @@ static long sum_cpu(__u32 cpu, struct sums **ctx)
  * What ran and was not measured, from the kernel's count: it grows at the end of a batch, ours within
  * one, so this is a lower bound until the batch ends. What waited before we began comes first.
  */
-static __always_inline void judge_unmeasured(struct sums *t)
+static __always_inline void judge_unmeasured(struct sums *t, __u64 kfree_missed)
 {
 	__u64 ours = t->matched + spill_done + nr_barriers + t->sampled;
 	__u64 rest = (__s64)(t->invoked - ours) > 0 ? t->invoked - ours : 0;
@@ -160,10 +160,15 @@ static __always_inline void judge_unmeasured(struct sums *t)
 	/* Of the other flavours no count is kept: what no table knew and RCU did not run is theirs. */
 	if (flavours & ~(1U << KD_FL_RCU | 1U << KD_FL_KFREE) && strangers > rest)
 		t->lost[KD_LOST_UNKNOWN_END] = strangers - rest;
-	t->lost[KD_LOST_UNKNOWN_END] += kfree_strangers;
+	/* Objects that nobody knows: as many as we can have missed; the rest was there before us. */
+	kfree_missed += t->lost[KD_LOST_TABLE_FULL];
+	if (kfree_missed > kfree_strangers)
+		kfree_missed = kfree_strangers;
+	t->lost[KD_LOST_UNKNOWN_END] += kfree_untold + kfree_missed;
+	t->lost[KD_LOST_PRE_START] += kfree_strangers - kfree_missed;
 }
 
-static __always_inline int tick_totals(void)
+static __always_inline int tick_totals(__u64 kfree_missed)
 {
 	__u32 zero = 0, i;
 	struct sums *t = bpf_map_lookup_elem(&sums, &zero);
@@ -179,7 +184,7 @@ static __always_inline int tick_totals(void)
 	bpf_loop(nr_cpus, sum_cpu, &t, 0);
 	for (i = 0; i < CR_KFREE_BINS; i++)
 		floor_refresh(&kfree_bins[i].floor, epoch);
-	judge_unmeasured(t);
+	judge_unmeasured(t, kfree_missed);
 	t->lost[KD_LOST_RING_FULL] = ring_full;
 	t->lost[KD_LOST_EXTREME] = extremes_lost;
 	for (i = 0; i < KD_LOST_COUNT; i++)
@@ -233,7 +238,7 @@ int kd_tick(struct kd_run_args *args)
 			return CURSOR_WORST + w.stop;
 		}
 	}
-	return tick_totals() ? CURSOR_TOTALS : 0;
+	return tick_totals(args->arg[2]) ? CURSOR_TOTALS : 0;
 }
 
 #endif

@@ -32,6 +32,7 @@ static const struct {
 	{ "kfree_call_rcu_nolock", "the same, of those who may take no lock" },
 	{ "kvfree_rcu_bulk", "a page of such memory's addresses is freed" },
 	{ "kvfree_rcu_list", "such memory for which there was no page is freed" },
+	{ "kfree_rcu_work", "such memory whose grace period is over is freed" },
 	{ "rcu_free_sheaf", "such memory of one slab cache is freed together" },
 	{ "rcu_free_sheaf_nobarn", "the same, where the cache keeps no sheaves" },
 	{ "rcu_gp_init", "a normal grace period begins" },

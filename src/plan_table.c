@@ -114,8 +114,22 @@ static const struct plan_field call_kfree_fields[] = {
 	{ 0 },
 };
 
+/* Before 6.4 one function frees all. */
+static const struct plan_hook call_kfree_work_fentry[] = {
+	{ .program = "kd_kfree", .target = "kvfree_call_rcu", .need = HOOK_REQUIRED },
+	{ .program = "kd_kfree_work", .target = "kfree_rcu_work", .need = HOOK_REQUIRED },
+	{ 0 },
+};
+
+static const struct plan_field call_kfree_work_fields[] = {
+	{ "kfree_rcu_cpu_work", "bkvhead_free" },
+	{ "kvfree_rcu_bulk_data", "next" },
+	{ 0 },
+};
+
 static const struct plan_way call_kfree_ways[] = {
 	{ BACKEND_FENTRY, call_kfree_fentry, call_kfree_fields, call_rcu_percpu },
+	{ BACKEND_FENTRY, call_kfree_work_fentry, call_kfree_work_fields, call_rcu_percpu },
 	{ 0 },
 };
 

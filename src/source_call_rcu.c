@@ -29,6 +29,8 @@ struct call_rcu {
 	int nonline;
 	bool offload;      /* some CPU may be offloaded */
 	uint32_t flavours; /* bits of enum kd_flavour: rows that are not off */
+	uint64_t
+		kfree_missed; /* hand-overs to kfree_rcu() that the kernel had kept from us at the start */
 };
 
 /* What is sized to the memory allowed. All powers of two. */
@@ -310,9 +312,19 @@ static uint64_t call_rcu_unsettled(void *state)
 											: waiting;
 }
 
+/* Of programs that are not loaded: none. */
+static uint64_t kfree_missed(const struct call_rcu *c)
+{
+	return bpf_util_missed(bpf_program__fd(c->skel->progs.kd_kfree)) +
+	       bpf_util_missed(bpf_program__fd(c->skel->progs.kd_kfree_nolock));
+}
+
 static int call_rcu_start(void *state)
 {
-	int err = control_all(state, CR_START);
+	struct call_rcu *c = state;
+	int err = control_all(c, CR_START);
+
+	c->kfree_missed = kfree_missed(c);
 
 	return err ? log_err(err, "call_rcu: cannot start recording: %s", strerror(-err)) : 0;
 }
@@ -325,7 +337,7 @@ static void call_rcu_stop(void *state)
 static int64_t call_rcu_tick(void *state, uint32_t cursor, uint32_t interval)
 {
 	struct call_rcu *c = state;
-	uint64_t args[4] = { cursor, interval };
+	uint64_t args[4] = { cursor, interval, kfree_missed(c) - c->kfree_missed };
 	uint32_t next;
 	int err = bpf_util_run(bpf_program__fd(c->skel->progs.kd_tick), args, &next);
 

@@ -224,7 +224,12 @@ struct kfree_rcu_cpu_work {
 	struct callback_head *head_free;    /* 6.1.. */
 };
 
+struct rcu_work {
+	struct work_struct work; /* 6.1.. */
+};
+
 struct kfree_rcu_cpu_work___v6_1 {
+	struct rcu_work rcu_work;                     /* 6.1.. */
 	struct kvfree_rcu_bulk_data *bkvhead_free[2]; /* 6.1..6.3 */
 };
 
