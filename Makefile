@@ -17,8 +17,9 @@ PKG_CONFIG ?= pkg-config
 WARN    := -Wall -Wextra -Wshadow
 CFLAGS  ?= -O2 -g
 LIBS    := libbpf libelf zlib
+CURSES  := ncursesw
 CPPFLAGS += -D_GNU_SOURCE -DKDEFER_VERSION=\"$(VERSION)\" -Isrc -I$(B) $(shell $(PKG_CONFIG) --cflags $(LIBS) 2>/dev/null)
-LDLIBS  += $(shell $(PKG_CONFIG) $(if $(filter 1,$(STATIC)),--static) --libs $(LIBS) 2>/dev/null) -lm
+LDLIBS  += $(shell $(PKG_CONFIG) $(if $(filter 1,$(STATIC)),--static) --libs $(LIBS) $(CURSES) 2>/dev/null) -lm
 LDFLAGS += $(if $(filter 1,$(STATIC)),-static)
 ARCH_INCLUDE := /usr/include/$(shell $(CC) -print-multiarch 2>/dev/null)
 BPF_CFLAGS := -O2 -g -target bpf -mcpu=v3 -D__TARGET_ARCH_x86 -I$(ARCH_INCLUDE) -Ibpf $(WARN) -Wno-unused-parameter
@@ -83,6 +84,18 @@ $(B)/%.skel.h: $(B)/%.bpf.o
 
 -include $(LIB_OBJ:.o=.d) $(TOOL_OBJ:.o=.d)
 
+# Descriptions of the usual terminals, for hosts that have none.
+TERMINALS := xterm xterm-256color screen screen-256color tmux tmux-256color linux vt100 vt220 rxvt
+
+$(B)/terminfo.h: Makefile
+	$(call say,GEN,$@)
+	@mkdir -p $(@D)
+	$(Q){ echo 'static const struct { const char *name, *entry; } built_in[] = {'; \
+		for t in $(TERMINALS); do entry=$$(infocmp -Q2 $$t | grep -v '^#' | tr -d '\n') && [ -n "$$entry" ] || exit 1; \
+		echo "{ \"$$t\", \"$$entry\" },"; done; echo '};'; } > $@
+
+$(B)/src/terminal.o: $(B)/terminfo.h
+
 # Test programs: those of unprivileged groups here, those for guests in tests/vm/build-helpers.
 
 $(B)/tests/unit/%: tests/unit/%.c $(wildcard tests/unit/*.h tools/*.[ch]) $(B)/libkdefer.a
@@ -108,9 +121,10 @@ $(B)/tests/fields: tests/contract/fields.c $(B)/libkdefer.a
 
 # --- what it needs ---------------------------------------------------------------------------------
 
-BUILD_PKGS := gcc libc6-dev clang llvm libbpf-dev libelf-dev zlib1g-dev bpftool pkg-config
+BUILD_PKGS := gcc libc6-dev clang llvm libbpf-dev libelf-dev zlib1g-dev libncurses-dev ncurses-base \
+	      ncurses-bin bpftool pkg-config
 TEST_PKGS  := libcmocka-dev python3 qemu-system-x86 cpio busybox-static bpftrace xz-utils zstd clang-format \
-	      shellcheck mandoc
+	      shellcheck mandoc tmux
 VM_PKGS    := python3 qemu-system-x86 cpio busybox-static xz-utils zstd
 
 # $(1): packages. Root, and the network, only when one is missing.

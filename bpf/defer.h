@@ -150,7 +150,7 @@ enum kd_count {
 	KD_CNT_DONE,  /* ends matched with their hand-over */
 	KD_CNT_OPEN,  /* handed over, not done: still waiting now (a level, not a total) */
 	KD_CNT_BARRIER, /* callbacks of rcu_barrier(): handed over by no call_rcu(), so not measured */
-	KD_CNT_LEFT, /* entries that left the lists of a source, where the kernel counts them itself */
+	KD_CNT_LEFT, /* entries that left the lists of a source; of call_rcu, those of the flavour rcu */
 	KD_CNT_KDEFER, /* of the hand-overs seen: Tasks and Tasks Trace callbacks of a kdefer */
 	KD_CNT_COUNT,
 };

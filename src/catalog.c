@@ -76,6 +76,7 @@ static const struct measure_info measures[] = {
 		.ends = "",
 		.group_key = "flavour",
 		.pending = true,
+		.entries = "callbacks",
 	},
 	[KD_M_RCU_GP_PENDING] = {
 		.id = KD_M_RCU_GP_PENDING,
@@ -88,6 +89,7 @@ static const struct measure_info measures[] = {
 		.ends = "",
 		.group_key = "flavour",
 		.pending = true,
+		.entries = "CPUs and tasks",
 	},
 	[KD_M_MEMALLOC_PENDING] = {
 		.id = KD_M_MEMALLOC_PENDING,
@@ -102,6 +104,7 @@ static const struct measure_info measures[] = {
 		.ends = "",
 		.group_key = "",
 		.pending = true,
+		.entries = "objects",
 	},
 	[KD_M_RSTAT_PENDING] = {
 		.id = KD_M_RSTAT_PENDING,
@@ -114,6 +117,7 @@ static const struct measure_info measures[] = {
 		.ends = "",
 		.group_key = "subsystem",
 		.pending = true,
+		.entries = "cgroups",
 	},
 	[KD_M_MEMALLOC_LATENCY] = {
 		.id = KD_M_MEMALLOC_LATENCY,
@@ -407,6 +411,16 @@ int source_by_name(const char *name, unsigned int *source)
 const struct measure_info *measure_info(unsigned int measure)
 {
 	return measure < ROWS(measures) ? &measures[measure] : NULL;
+}
+
+const struct measure_info *pending_measure(unsigned int source)
+{
+	static const struct measure_info none = { .id = KD_M_COUNT, .name = "?", .entries = "?" };
+
+	for (size_t i = 0; i < ROWS(measures); i++)
+		if (measures[i].pending && measures[i].source == source)
+			return &measures[i];
+	return &none;
 }
 
 int measure_by_name(unsigned int source, const char *name, unsigned int *measure)

@@ -28,12 +28,15 @@ struct measure_info {
 	const char
 		*group_key; /* what totals are told apart by: "flavour", "subsystem"; "": nothing */
 	bool pending;       /* list lengths, no histogram */
-	bool count_only;    /* events have no value: nothing but their number is of use */
+	const char *entries; /* of lists: "callbacks" */
+	bool count_only;     /* events have no value: nothing but their number is of use */
 };
 
 const char *source_name(unsigned int source);                  /* "call_rcu"; never NULL ("?") */
 int source_by_name(const char *name, unsigned int *source);    /* 0 or -ENOENT */
 const struct measure_info *measure_info(unsigned int measure); /* NULL past the end */
+/* The one of a source that is lists; never NULL ("?"). */
+const struct measure_info *pending_measure(unsigned int source);
 int measure_by_name(unsigned int source, const char *name, unsigned int *measure);
 
 /* How many of its own polling waits RCU needs at least and at most; false where nobody knows. */

@@ -8,6 +8,7 @@
 
 #include <stddef.h>
 
+#include "backlog.h"
 #include "json.h"
 #include "model.h"
 #include "scope.h"
@@ -21,6 +22,10 @@ void doc_clock(struct json *j, const struct model *m, const struct scope *sc); /
 void doc_plan(struct json *j, const struct model *m, const struct scope *sc);
 void doc_metrics(struct json *j, const struct model *m, const struct scope *sc,
 		 const struct metric *metrics, size_t n);
+/* 0 or -ENOMEM: then nothing of the section is written. */
+int doc_pending(struct json *j, const struct model *m, const struct backlog_query *q);
+int doc_debt(struct json *j, const struct model *m, const struct backlog_query *q);
+void doc_gp(struct json *j, const struct model *m, const struct backlog_query *q);
 void doc_lost(struct json *j, const struct model *m, const struct scope *sc);
 void doc_counts(struct json *j, const struct model *m, const struct scope *sc);
 /* `before`: what the tool had cost when the window began; NULL: all that it has cost. */

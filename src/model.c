@@ -340,6 +340,20 @@ static int record_tick(struct model *m, const struct kd_rec_tick *r)
 	return r->complete || baseline ? end_interval(m, r, baseline) : 0;
 }
 
+void model_rebase(struct model *m)
+{
+	for (int i = 0; i < KD_SRC_COUNT; i++) {
+		typeof(m->source[0]) *src = &m->source[i];
+
+		memcpy(src->base, src->total, sizeof(src->base));
+		memcpy(src->cbase, src->ctotal, sizeof(src->cbase));
+		src->cbase[KD_CNT_OPEN] = 0; /* a level */
+	}
+	m->start_ns = m->to_ns;
+	series_rebase(m);
+	pending_rebase(m);
+}
+
 static int take(struct model *m, const struct kd_rec *rec)
 {
 	const void *r = rec;

@@ -172,6 +172,9 @@ struct model {
 void model_init(struct model *m);
 void model_free(struct model *m);
 
+/* The newest tick becomes the baseline; intervals, and runs of a command, are as before. */
+void model_rebase(struct model *m);
+
 /* A stream_sink; ctx is the model. -ENOMEM (logged), or what on_interval said. */
 int model_record(void *ctx, const struct kd_rec *rec);
 

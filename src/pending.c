@@ -240,6 +240,11 @@ static void set_base(const struct model *m, struct pending *p)
 	}
 }
 
+void pending_rebase(struct model *m)
+{
+	set_base(m, &m->pending);
+}
+
 static void end_lists(struct model *m, bool baseline)
 {
 	struct pending *p = &m->pending;
@@ -262,7 +267,7 @@ static void end_lists(struct model *m, bool baseline)
 static int stage_owed(struct model *m, const struct kd_rec_gp *r, unsigned int list, uint32_t n)
 {
 	const struct kd_rec_pending as_list = {
-		.length = n, .bytes = 0, .age_ns = KD_UNKNOWN, .flags = r->flags
+		.length = n, .bytes = KD_UNKNOWN, .age_ns = KD_UNKNOWN, .flags = r->flags
 	};
 	const struct level_key k = { .source = KD_SRC_RCU_GP,
 				     .flavour = r->flavour,

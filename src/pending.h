@@ -88,6 +88,8 @@ int pending_record_owed(struct model *m, const struct kd_rec_owed *r);
 int pending_record_name(struct model *m, const struct kd_rec_text *r);
 /* from_ns, to_ns and ticks of the model are those of the interval that ends. */
 void pending_end_interval(struct model *m, bool baseline);
+/* The newest tick is the baseline from now on: start_ns of the model is that already. */
+void pending_rebase(struct model *m);
 
 /* Accounts for a level that held until then. */
 void pending_hold(struct pending_span *s, uint64_t until_ns, uint64_t length, uint64_t bytes);

@@ -542,3 +542,12 @@ void series_end_interval(struct model *m, bool baseline)
 	end_counts(m, baseline);
 	end_worst(m, baseline);
 }
+
+void series_rebase(struct model *m)
+{
+	for (size_t i = 0; i < m->nseries; i++)
+		if (m->series[i].hists)
+			hist_init(&m->series[i].hists->run);
+	for (size_t i = 0; i < m->ngroups; i++)
+		m->groups[i].run.n = 0;
+}

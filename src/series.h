@@ -17,6 +17,8 @@ int series_record_worst(struct model *m, const struct kd_rec_worst *r);
 
 /* Ends the interval of every series and group; as the baseline, forgets what came so far. */
 void series_end_interval(struct model *m, bool baseline);
+/* Forgets what came since the baseline. */
+void series_rebase(struct model *m);
 
 /* Runs of the measured command: runs.c. */
 int runs_record_run(struct model *m, const struct kd_rec_run *r);

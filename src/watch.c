@@ -20,6 +20,7 @@ static volatile sig_atomic_t came; /* the first signal that asked to end */
 static volatile sig_atomic_t from_terminal;
 
 static volatile sig_atomic_t starting;
+static void (*volatile last_words)(void);
 static char starting_part[4096];
 
 static void on_signal(int sig, siginfo_t *info, void *ctx)
@@ -28,6 +29,8 @@ static void on_signal(int sig, siginfo_t *info, void *ctx)
 	if (starting && *starting_part)
 		unlink(starting_part);
 	if (came || starting) {
+		if (last_words)
+			last_words();
 		signal(sig, SIG_DFL);
 		raise(sig);
 	}
@@ -56,6 +59,11 @@ void watch_started(void)
 	starting = 0;
 }
 
+void watch_last_words(void (*last)(void))
+{
+	last_words = last;
+}
+
 int watch_signalled(void)
 {
 	return came;
@@ -71,16 +79,19 @@ static void pass_on_signal(const struct watch *w)
 /* Waits for the command and its output, for a reader of ours that goes away, and at most until then. */
 static int wait_for(struct watch *w, uint64_t ns)
 {
-	struct pollfd p[3] = {
+	struct pollfd p[3 + WATCH_FDS] = {
 		[2] = { .fd = w->marks ? -1 : STDOUT_FILENO }, /* errors alone */
 	};
 	struct timespec left = clock_timespec(ns);
+	size_t more = w->poll ? w->poll(w->ctx, p + 3) : 0;
+	int err;
 
 	child_poll(&w->child, p);
-	if (ppoll(p, 3, &left, &w->mask) < 0)
-		return errno == EINTR ? 0 : -errno;
+	if (ppoll(p, 3 + more, &left, &w->mask) < 0 && errno != EINTR)
+		return -errno;
 	w->closed = p[2].revents & POLLERR;
-	return w->command ? child_serve(&w->child) : 0;
+	err = w->command ? child_serve(&w->child) : 0;
+	return err || !w->woken ? err : w->woken(w->ctx);
 }
 
 static bool is_over(const struct watch *w)
@@ -100,6 +111,8 @@ static int tick_until_end(struct session *s, struct watch *w)
 
 		if (now >= end)
 			break;
+		if (next > now + w->interval_ns) /* it has been made shorter */
+			next = now + w->interval_ns;
 		if (now >= next) {
 			err = session_tick(s);
 			next += w->interval_ns;

@@ -6,6 +6,7 @@
 #ifndef KDEFER_WATCH_H
 #define KDEFER_WATCH_H
 
+#include <poll.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -14,6 +15,8 @@
 
 struct session;
 struct stream;
+
+#define WATCH_FDS 4
 
 struct watch {
 	uint64_t duration_ns; /* 0: until the command ends or a signal comes */
@@ -26,7 +29,15 @@ struct watch {
 	struct stream *marks;
 	char **other; /* of side B, run in turn with the command, which is side A: A B B A A B ... */
 	unsigned int repeat; /* runs of each side; 0 is one */
-	bool enough;         /* set while it goes on: end it now, but leave the command alone */
+	/*
+	 * More to wait for, of a person who watches. `poll` fills in at most WATCH_FDS descriptors and returns
+	 * how many; `woken` is called after each wait, whatever ended it, and may change interval_ns; 0, or a
+	 * negative errno that ends the watch. Both NULL, or none.
+	 */
+	size_t (*poll)(void *ctx, struct pollfd *p);
+	int (*woken)(void *ctx);
+	void *ctx;
+	bool enough; /* set while it goes on: end it now, but leave the command alone */
 	/* filled: */
 	int status; /* of the first run that did not end well, as a shell says it; or 0 */
 	unsigned int runs, badly; /* that ended; of these, not with status 0 */
@@ -50,6 +61,8 @@ void watch_signals(void);
  */
 void watch_starting(const char *part);
 void watch_started(void);
+/* Called when a second signal is about to end the process at once, from its handler. */
+void watch_last_words(void (*last)(void));
 int watch_signalled(void); /* the signal that came, or 0 */
 
 /*

@@ -1,144 +1,276 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* lists.c - `kdefer lists`: how much deferred work waits now, read as kernel state. */
+/* lists.c - `kdefer lists`: how much deferred work waits, read as kernel state; nothing is hooked. */
 #include <errno.h>
-#include <inttypes.h>
-#include <stdlib.h>
+#include <stddef.h>
 #include <string.h>
 
-#include "catalog.h"
+#include "backlog.h"
 #include "commands.h"
 #include "common.h"
-#include "format.h"
+#include "doc.h"
 #include "log.h"
-#include "session.h"
-#include "watch.h"
+#include "show.h"
+#include "view_lists.h"
+
+#define MS 1000000ULL
+#define TICK_NS (1000 * MS) /* between looks where no interval was asked for */
+/* What waits without being asked for any more is seen by two looks this far apart; see one_look(). */
+#define AGE_NS (1000 * MS)
+#define TOP_TEXT 20 /* a screen of keys for each source */
+#define TOP_JSON 100
 
 struct lists_command {
 	struct common common; /* first: see common.h */
-	struct kd_rec_pending *level;
-	size_t n;
+	uint64_t interval_ns, count;
+	bool per_cpu, no_ipi;
+	struct {
+		struct backlog_filter f[FILTERS_MAX];
+		size_t n;
+	} filters;
+	struct show show;
 };
 
-static const struct opt *const tables[] = { source_options, NULL };
+static int parse_list_filter(void *into, const char *text)
+{
+	typeof(((struct lists_command *)0)->filters) *list = into;
+	const char *equals = strchr(text, '=');
+	enum backlog_key key;
+	char name[64];
+
+	if (!equals || equals == text || !equals[1])
+		return log_err(-EINVAL, "--filter: \"%s\" is no KEY=GLOB; use e.g. map=flow*",
+			       text);
+	snprintf(name, sizeof(name), "%.*s", (int)(equals - text), text);
+	if (backlog_key_by_name(name, &key))
+		return log_err(-EINVAL, "--filter: unknown key \"%s\"; known: %s", name,
+			       backlog_key_list());
+	if (list->n == FILTERS_MAX)
+		return log_err(-EINVAL, "--filter: more than %d of them", FILTERS_MAX);
+	list->f[list->n++] = (struct backlog_filter){ .key = key, .glob = equals + 1 };
+	return 0;
+}
+
+#define FIELD(member) .offset = offsetof(struct lists_command, member)
+#define COMMON(member) .offset = offsetof(struct common, member)
+
+static const struct opt lists_options[] = {
+	{ .name = "per-cpu", .type = OPT_FLAG, .help = "each CPU by itself", FIELD(per_cpu) },
+	{ .name = "interval",
+	  .letter = 'i',
+	  .type = OPT_TIME,
+	  .value = "TIME",
+	  .help = "look again and again, this far apart (of a capture: its own intervals)",
+	  FIELD(interval_ns),
+	  .min = 10 * MS },
+	{ .name = "count",
+	  .letter = 'n',
+	  .type = OPT_U64,
+	  .value = "COUNT",
+	  .help = "how many looks, 1 s apart without -i (default: until Ctrl-C with -i, else one)",
+	  FIELD(count),
+	  .min = 1 },
+	{ .name = "filter",
+	  .type = OPT_CALL,
+	  .value = "KEY=GLOB",
+	  .help = "only what matches, e.g. map=flow*; several must all match",
+	  FIELD(filters),
+	  .call = parse_list_filter },
+	{ .name = "top",
+	  .type = OPT_U64,
+	  .value = "N",
+	  .help = "the N largest keys of each source; the rest is summed up as \"other\"",
+	  COMMON(top),
+	  .min = 1 },
+	{ .name = "full", .type = OPT_FLAG, .help = "all keys", COMMON(full) },
+	{ .name = "raw-addresses",
+	  .type = OPT_FLAG,
+	  .help = "show kernel addresses too",
+	  COMMON(raw_addresses) },
+	{ .name = "no-ipi",
+	  .type = OPT_FLAG,
+	  .help = "interrupt no CPU: its lists are read from afar, which is not exact",
+	  FIELD(no_ipi) },
+	{ .name = "backends",
+	  .type = OPT_CALL,
+	  .value = "LIST",
+	  .help = "measure by these means only; lists are read as state",
+	  COMMON(want),
+	  .call = parse_backends },
+	{ 0 },
+};
+
+static const struct opt *const tables[] = { source_options, lists_options, output_options, NULL };
 
 static const struct opts_command lists_opts = {
 	.name = "lists",
-	.summary = "Show how much deferred work waits now: lengths of pending lists.",
-	.usage = "[-s SOURCES]",
+	.summary = "Show how much deferred work waits, and what holds it up.",
+	.usage = "[-s SOURCES] [--per-cpu] [-i TIME] [-n COUNT] [--filter KEY=GLOB] "
+		 "[--top N | --full] [--json | --ndjson] [--input FILE]",
 	.tables = tables,
 };
 
-static int take_pending(struct lists_command *c, const struct kd_rec_pending *r)
+/* --- showing --- */
+
+static struct backlog_query query(const struct lists_command *c, bool interval, size_t top)
 {
-	struct kd_rec_pending *more;
+	struct backlog_query q = {
+		.scope = common_scope(&c->common, interval),
+		.per_cpu = c->per_cpu,
+		.filters = c->filters.f,
+		.nfilters = c->filters.n,
+	};
 
-	for (size_t i = 0; i < c->n; i++) {
-		struct kd_rec_pending *l = &c->level[i];
-
-		if (l->source == r->source && l->flavour == r->flavour && l->list == r->list &&
-		    l->cpu == r->cpu && l->key == r->key && l->unit_size == r->unit_size) {
-			*l = *r;
-			return 0;
-		}
-	}
-	more = reallocarray(c->level, c->n + 1, sizeof(*more));
-	if (!more)
-		return -ENOMEM;
-	c->level = more;
-	c->level[c->n++] = *r;
-	return 0;
+	if (!c->common.full)
+		q.top = c->common.top ? (size_t)c->common.top : top;
+	return q;
 }
 
-static void show_gp(const struct kd_rec_gp *r)
+static int put_document(const struct show *s, FILE *out, bool interval, const char *error)
 {
-	const char *flavour = flavour_name(r->flavour);
+	const struct lists_command *c = s->ctx;
+	const struct backlog_query q = query(c, interval, TOP_JSON);
+	const struct model *m = &s->model;
+	struct json j;
+	int err;
 
-	printf("gp %s: %s, seq %" PRIu64 ", age %" PRId64
-	       " ns, owed by %u CPUs, %u tasks, flags %x\n",
-	       flavour ? flavour : "-", gp_state_name(r->state), (uint64_t)r->seq,
-	       (int64_t)r->age_ns, r->cpus_owed, r->tasks_owed, r->flags);
+	json_init(&j, out, c->common.json);
+	doc_open(&j, lists_opts.name);
+	if (error)
+		doc_error(&j, error);
+	if (interval)
+		json_ku64(&j, "interval", m->ticks);
+	doc_host(&j, m);
+	doc_clock(&j, m, &q.scope);
+	doc_plan(&j, m, &q.scope);
+	err = doc_pending(&j, m, &q);
+	if (!err)
+		err = doc_debt(&j, m, &q);
+	doc_gp(&j, m, &q);
+	doc_lost(&j, m, &q.scope);
+	doc_self(&j, m, interval ? &s->before : NULL);
+	doc_events(&j, m, &q.scope);
+	json_close(&j);
+	if (err)
+		return log_err(err, "out of memory");
+	return json_end(&j);
 }
 
-static void show_name(const struct kd_rec_text *r)
+static int put_text(const struct show *s, FILE *out, bool interval)
 {
-	char text[256];
+	const struct backlog_query q = query(s->ctx, interval, TOP_TEXT);
+	const struct view_lists v = {
+		.model = &s->model,
+		.query = &q,
+		.width = output_width(),
+		.brief = s->shown,
+	};
+	int err;
 
-	printf("name %" PRIu64 ".%" PRIu64 " %" PRIx64 ":", (uint64_t)r->a >> 8,
-	       (uint64_t)r->a & 0xff, (uint64_t)r->b);
-	for (int i = 0; i < 6 && *stream_text(r, i); i++)
-		printf(" [%s]", fmt_safe(text, sizeof(text), stream_text(r, i)));
-	puts("");
+	if (s->shown)
+		fputc('\n', out);
+	err = view_lists(out, &v);
+	return err ? log_err(err, "out of memory") : 0;
 }
 
-static int on_record(void *ctx, const struct kd_rec *rec)
+/* --- live --- */
+
+static bool is_on(const struct model *m, unsigned int measure)
 {
-	char comm[80];
-
-	if (rec->kind == KD_REC_PENDING)
-		return take_pending(ctx, (const void *)rec);
-	if (rec->kind == KD_REC_GP)
-		show_gp((const void *)rec);
-	if (rec->kind == KD_REC_NAME)
-		show_name((const void *)rec);
-	if (rec->kind == KD_REC_OWED) {
-		const struct kd_rec_owed *r = (const void *)rec;
-
-		printf("owed: %s, cpu %u, pid %u (%s)\n", r->is_task ? "task" : "CPU", r->cpu,
-		       r->pid, fmt_safe(comm, sizeof(comm), r->comm));
-	}
-	return 0;
+	for (size_t i = 0; i < m->nplan; i++)
+		if (m->plan[i].measure == measure && m->plan[i].state == PLAN_ON)
+			return true;
+	return false;
 }
 
-static int by_length(const void *a, const void *b)
+/*
+ * One look is enough for lengths. That nobody comes back for freed BPF memory is only seen by a second
+ * one, which then also tells what changes.
+ */
+static void one_look(const struct show *s, struct watch *w)
 {
-	const struct kd_rec_pending *x = a, *y = b;
-
-	return x->length > y->length ? -1 : x->length < y->length;
+	if (!w->duration_ns)
+		w->duration_ns = is_on(&s->model, KD_M_MEMALLOC_PENDING) ? AGE_NS : 1;
 }
 
-static void show(struct lists_command *c)
+static int live(struct lists_command *c)
 {
-	qsort(c->level, c->n, sizeof(*c->level), by_length);
-	for (size_t i = 0; i < c->n; i++) {
-		const struct kd_rec_pending *r = &c->level[i];
-		const char *flavour = flavour_name(r->flavour);
+	struct watch w = { .interval_ns = c->interval_ns ? c->interval_ns : TICK_NS };
+	bool once = !c->interval_ns && !c->count;
+	struct session_conf conf;
+	struct session *session = NULL;
+	struct stream s;
+	int err;
 
-		printf("%s %s %s cpu %d key %" PRIx64 " unit %u: %" PRIu64 " entries, %" PRId64
-		       " bytes, age %" PRId64 " ns%s%s\n",
-		       source_name(r->source), flavour ? flavour : "-", list_name(r->list),
-		       (int)r->cpu, (uint64_t)r->key, r->unit_size, (uint64_t)r->length,
-		       (int64_t)r->bytes, (int64_t)r->age_ns,
-		       r->flags & KD_PENDING_EXACT ? "" : " not exact",
-		       r->flags & KD_PENDING_TRUNCATED ? " truncated" : "");
-	}
+	if (c->count > UINT64_MAX / w.interval_ns)
+		c->count = UINT64_MAX / w.interval_ns;
+	w.duration_ns = c->count * w.interval_ns;
+	common_conf(&c->common, &conf);
+	conf.no_ipi = c->no_ipi;
+	conf.stopped = watch_signalled;
+	stream_init(&s, show_record, &c->show);
+	watch_starting(NULL);
+	err = show_live(&c->show, &conf, &s, &session, &w, once ? one_look : NULL);
+	if (s.bad)
+		log_warn("%llu malformed records are left out", (unsigned long long)s.bad);
+	session_close(session);
+	if (err == -EINTR)
+		return 128 + watch_signalled();
+	return err == -ENODEV ? EXIT_NOTHING : show_code(err);
+}
+
+/* --- the command --- */
+
+static int check(struct lists_command *c)
+{
+	const char *live_only = NULL;
+
+	if (common_check(&c->common, lists_opts.name) ||
+	    common_choose(&c->common, lists_opts.name, true))
+		return -EINVAL;
+	if (!c->common.input)
+		return 0;
+	if (c->count)
+		live_only = "--count";
+	else if (c->no_ipi)
+		live_only = "--no-ipi";
+	if (!live_only)
+		return 0;
+	return log_err(-EINVAL, "%s: --input shows a capture, for which %s means nothing",
+		       lists_opts.name, live_only);
 }
 
 static int lists_run(int argc, char **argv)
 {
-	struct lists_command c = { 0 };
-	struct session_conf conf;
-	struct session *session = NULL;
+	static struct lists_command c;
+	bool json = wants_json(argc, argv);
 	struct opts_rest rest;
-	struct stream s;
-	int err;
+	int err, code;
 
 	common_init(&c.common);
+	output_init(&c.show.out);
 	err = opts_parse(&lists_opts, argc, argv, &c, &rest);
-	if (!err && common_choose(&c.common, lists_opts.name, true))
-		return EXIT_USAGE;
-	if (err)
-		return err > 0 ? EXIT_DONE : EXIT_USAGE;
-	stream_init(&s, on_record, &c);
-	common_conf(&c.common, &conf);
-	err = session_open(&session, &conf, &s);
-	if (!err)
-		err = session_start(session);
-	if (!err)
-		err = session_stop(session);
-	show(&c);
-	session_close(session);
-	free(c.level);
-	return !err ? EXIT_DONE : err == -ENODEV ? EXIT_NOTHING : EXIT_FAILED;
+	if (err > 0)
+		return EXIT_DONE;
+	if (err || check(&c))
+		return common_fail(&c.show.out, lists_opts.name, json, EXIT_USAGE);
+	c.show = (struct show){
+		.common = &c.common,
+		.command = lists_opts.name,
+		.by_interval = c.common.ndjson || ((c.interval_ns || c.count) && !c.common.json),
+		.document = put_document,
+		.text = put_text,
+		.ctx = &c,
+	};
+	show_init(&c.show);
+	if (c.common.input) {
+		const struct scope sc = common_scope(&c.common, false);
+
+		code = show_capture(&c.show, &sc, NULL);
+	} else {
+		code = live(&c);
+	}
+	show_free(&c.show);
+	return code;
 }
 
 const struct command command_lists = { &lists_opts, lists_run };

@@ -36,6 +36,11 @@ static void say_what_is_missing(const struct common *c, const struct stream *s)
 
 int replay(const struct common *c, stream_sink take, void *ctx)
 {
+	return replay_until(c, take, ctx, watch_signalled);
+}
+
+int replay_until(const struct common *c, stream_sink take, void *ctx, int (*stopped)(void))
+{
 	struct replay r = { .take = take, .ctx = ctx };
 	struct capture_end end;
 	struct stream s;
@@ -43,10 +48,10 @@ int replay(const struct common *c, stream_sink take, void *ctx)
 
 	stream_init(&s, pass_on, &r);
 	if (c->follow)
-		err = capture_follow(c->input, &s, &end, watch_signalled);
+		err = capture_follow(c->input, &s, &end, stopped);
 	else
 		err = capture_read(c->input, &s, &end);
-	if (err && !(err == -EINTR && watch_signalled()))
+	if (err && !(err == -EINTR && (watch_signalled() || stopped())))
 		return err;
 	say_what_is_missing(c, &s);
 	return 0;

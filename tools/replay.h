@@ -12,5 +12,7 @@
  * be enough to show. Else a negative errno: logged, but for what `take` returned.
  */
 int replay(const struct common *c, stream_sink take, void *ctx);
+/* The same; while more of the capture is awaited, `stopped` is asked every 50 ms: true ends it, as a signal. */
+int replay_until(const struct common *c, stream_sink take, void *ctx, int (*stopped)(void));
 
 #endif

@@ -3,6 +3,7 @@
  * make_capture.c - writes the captures of the golden tests into a directory, the same ones each
  * time, through the same stream and writer as a measurement. Usage: make_capture DIR
  */
+#include "lists.h"
 #include "maker.h"
 #include "compared.h"
 
@@ -466,7 +467,7 @@ int main(int argc, char **argv)
 	}
 	return make_busy(argv[1]) || make_empty(argv[1]) || make_off(argv[1]) ||
 	       make_sampled(argv[1]) || make_hostile(argv[1]) || make_gp(argv[1]) ||
-	       make_runs(argv[1]) ||
+	       make_runs(argv[1]) || make_lists(argv[1]) || make_hostile_lists(argv[1]) ||
 	       make_keyed(argv[1], "mem.kdefer", KD_SRC_MEMALLOC, mem_series, ROWS(mem_series)) ||
 	       make_keyed(argv[1], "cgroup.kdefer", KD_SRC_RSTAT, cgroup_series,
 			  ROWS(cgroup_series)) ||

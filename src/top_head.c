@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* top_head.c - what stands above the rows: host, time, what is held back, own cost, grace periods. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "format.h"
+#include "text.h"
+#include "top_parts.h"
+#include "view_lists.h"
+
+#define TEXT 600
+#define WHO 2000
+
+static void add_host(struct top_job *j)
+{
+	const char *host = model_fact(j->m, "hostname"), *kernel = model_fact(j->m, "kernel");
+	char h[TEXT], k[TEXT], text[2 * TEXT + 2], when[FMT_LEN];
+	uint64_t real = model_realtime(j->m, j->m->to_ns);
+
+	fmt_safe(h, sizeof(h), host ? host : "?");
+	fmt_safe(k, sizeof(k), kernel ? kernel : "?");
+	snprintf(text, sizeof(text), "%s  %s", h, k);
+	j->s->host = top_string(j, text);
+	j->s->time = top_string(j, real ? fmt_time(when, sizeof(when), real) : "");
+}
+
+/* "1,234 callbacks of call_rcu" is not memory that can be told; see view_lists.c. */
+static void add_held(struct top_job *j)
+{
+	const struct backlog_query q = top_backlog(j);
+	char text[TEXT] = "", n[FMT_LEN], left[FMT_LEN];
+	struct backlog_debt d;
+
+	j->err = backlog_debt(j->m, &q, &d);
+	if (j->err)
+		return;
+	if (d.all.any && d.all.unsized < d.all.length)
+		text_append(text, sizeof(text), "%s%s",
+			    d.all.truncated ? ">="
+			    : d.all.exact   ? ""
+					    : "~",
+			    fmt_bytes(n, sizeof(n), d.all.bytes));
+	if (d.all.any && d.all.unsized)
+		text_append(text, sizeof(text), "%s%s objects of unknown size",
+			    *text ? " and " : "", fmt_count(n, sizeof(n), d.all.unsized));
+	if (d.all.any && !*text)
+		text_append(text, sizeof(text), "nothing");
+	if (d.all.rated && d.all.bytes) {
+		double net = d.all.net, up = net < 0 ? -net : net;
+
+		text_append(text, sizeof(text), "; %c%s/s", net < 0 ? '-' : '+',
+			    fmt_bytes(n, sizeof(n), up < 1e18 ? (uint64_t)up : (uint64_t)1e18));
+		if (backlog_gone_ns(&d.all) != KD_UNKNOWN)
+			text_append(text, sizeof(text), ", gone in %s",
+				    fmt_ns(left, sizeof(left), backlog_gone_ns(&d.all)));
+	}
+	j->s->held = top_string(j, text);
+}
+
+/* "0.4%" of one CPU */
+static void append_share(char *text, size_t size, uint64_t part, uint64_t ns)
+{
+	double share = ns ? 100.0 * (double)part / (double)ns : 0;
+
+	if (part && share < 0.01)
+		text_append(text, size, "<0.01%%");
+	else
+		text_append(text, size, share < 10 ? "%.2f%%" : "%.0f%%", share);
+}
+
+static void add_cost(struct top_job *j)
+{
+	const struct top *t = j->t;
+	const struct kd_rec_self *a = &t->before, *b = &t->newest;
+	uint64_t ns = t->newest_ns - t->before_ns;
+	char text[TEXT] = "", n[FMT_LEN];
+
+	if (b->rec.kind && t->before_ns && ns && b->cpu_ns >= a->cpu_ns) {
+		append_share(text, sizeof(text), b->cpu_ns - a->cpu_ns, ns);
+		text_append(text, sizeof(text), " CPU");
+		if (b->run_ns > a->run_ns) {
+			text_append(text, sizeof(text), ", programs ~");
+			append_share(text, sizeof(text), b->run_ns - a->run_ns, ns);
+		}
+		if (b->events > a->events)
+			text_append(text, sizeof(text), " (%s events/s)",
+				    fmt_rate(n, sizeof(n),
+					     (double)(b->events - a->events) * 1e9 / (double)ns));
+	}
+	if (b->rss_bytes)
+		text_append(text, sizeof(text), "%s%s", *text ? ", " : "",
+			    fmt_bytes(n, sizeof(n), b->rss_bytes));
+	if (b->kernel_bytes)
+		text_append(text, sizeof(text), " + %s kernel",
+			    fmt_bytes(n, sizeof(n), b->kernel_bytes));
+	j->s->cost = top_string(j, text);
+}
+
+/* What puts numbers in doubt that look whole. */
+static void add_warning(struct top_job *j)
+{
+	const struct model *m = j->m;
+	uint64_t sample = scope_sampling(m);
+	char text[TEXT] = "", n[FMT_LEN];
+
+	if (sample > 1)
+		text_append(text, sizeof(text), "1/%" PRIu64 " of the events followed", sample);
+	if (m->incomplete)
+		text_append(text, sizeof(text), "%s%s intervals cut short", *text ? "; " : "",
+			    fmt_count(n, sizeof(n), m->incomplete));
+	if (m->refused)
+		text_append(text, sizeof(text), "%s%s records left out", *text ? "; " : "",
+			    fmt_count(n, sizeof(n), m->refused));
+	j->s->warning = top_string(j, text);
+}
+
+/* --- grace periods --- */
+
+static char *who(struct top_job *j, const struct pending_gp *g)
+{
+	char text[WHO] = "", part[WHO];
+
+	view_lists_owed(part, sizeof(part), g, false);
+	if (*part)
+		text_append(text, sizeof(text), "CPU%s %s", g->gp.cpus_owed > 1 ? "s" : "", part);
+	else if (g->gp.cpus_owed)
+		text_append(text, sizeof(text), "%u CPUs", g->gp.cpus_owed);
+	view_lists_owed(part, sizeof(part), g, true);
+	if (g->gp.tasks_owed)
+		text_append(text, sizeof(text), "%s%u task%s%s%s", *text ? "; " : "",
+			    g->gp.tasks_owed, g->gp.tasks_owed > 1 ? "s" : "", *part ? ": " : "",
+			    part);
+	return top_string(j, text);
+}
+
+static void add_gps(struct top_job *j)
+{
+	const struct backlog_query q = top_backlog(j);
+
+	for (unsigned int f = KD_FL_NONE + 1; f < KD_FL_COUNT; f++) {
+		const struct pending_gp *g = backlog_gp(j->m, &q, f);
+
+		if (!g)
+			continue;
+		j->s->gp[j->s->ngps++] = (struct top_gp){
+			.flavour = (uint8_t)f,
+			.state = g->gp.state,
+			.seq = g->gp.seq,
+			.age_ns = g->gp.age_ns,
+			.cpus_owed = g->gp.cpus_owed,
+			.tasks_owed = g->gp.tasks_owed,
+			.idle = g->gp.state == KD_GP_IDLE && !g->gp.cpus_owed && !g->gp.tasks_owed,
+			.who = who(j, g),
+		};
+	}
+}
+
+/* --- events --- */
+
+static char *harmless(struct top_job *j, const char *s)
+{
+	size_t size = 4 * strlen(s) + 1;
+	char *text = malloc(size);
+
+	if (!text)
+		j->err = -ENOMEM;
+	return text ? fmt_safe(text, size, s) : NULL;
+}
+
+static void add_events(struct top_job *j)
+{
+	const struct model *m = j->m;
+	struct top_snap *s = j->s;
+	size_t n = m->nevents < TOP_EVENTS_MAX ? m->nevents : TOP_EVENTS_MAX;
+
+	s->events = calloc(n + 1, sizeof(*s->events));
+	if (!s->events) {
+		j->err = -ENOMEM;
+		return;
+	}
+	for (; s->nevents < n; s->nevents++) {
+		const struct event *e = &m->events[m->nevents - 1 - s->nevents];
+		struct top_event *out = &s->events[s->nevents];
+		char when[FMT_LEN];
+
+		out->when = top_string(
+			j, e->realtime_ns ? fmt_time(when, sizeof(when), e->realtime_ns) : "-");
+		out->what = harmless(j, e->what);
+		out->detail = harmless(j, e->detail);
+	}
+}
+
+void top_add_head(struct top_job *j)
+{
+	add_host(j);
+	add_held(j);
+	if (j->err)
+		return;
+	add_cost(j);
+	add_warning(j);
+	add_gps(j);
+	add_events(j);
+}
