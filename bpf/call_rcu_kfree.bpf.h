@@ -5,10 +5,9 @@
  *
  * They have no callback of their own. The kernel collects their addresses: in pages, each freed by
  * kvfree_rcu_bulk(); on a list where there is no page, freed by kvfree_rcu_list(); and since 6.18 in
- * sheaves of their slab cache, freed by rcu_free_sheaf(), itself a callback of RCU. Before 6.4 all of
- * them are freed by kfree_rcu_work(). So an object is
- * known by its own address, in a table of its own; what ends its wait is the function it is shown
- * under. Both ends run in any context, interrupts on.
+ * sheaves of their slab cache, freed by rcu_free_sheaf(), itself a callback of RCU. Before 6.4
+ * kfree_rcu_work() frees all of them. So an object is known by its own address, in a table of its own;
+ * what ends its wait is the function it is shown under. Both ends run in any context, interrupts on.
  *
  * Since 7.3 the list does not say which objects its entries belong to: those are counted, no more.
  */
@@ -32,8 +31,9 @@ struct worst_bin kfree_bins[CR_KFREE_BINS];
 
 /* --- the hand-over --- */
 
-/* Deferred by kfree_call_rcu_nolock(), perhaps to come by kvfree_call_rcu() later. */
+/* Given to kfree_call_rcu_nolock(), perhaps to come by kvfree_call_rcu() from the next interrupt. */
 #define MAY_COME_AGAIN 1
+#define AGAIN_NS 10000000 /* what comes later is another object of that address */
 
 #define ALREADY_THERE (-17) /* -EEXIST, as an int: on 6.1 the upper half is not set */
 
@@ -43,7 +43,7 @@ static __noinline int kfree_again(struct cr_cpu *st, __u64 object, __u64 when, _
 
 	if (!st)
 		return 0;
-	if (old && old->flavour == MAY_COME_AGAIN) {
+	if (old && old->flavour == MAY_COME_AGAIN && when - old->when < AGAIN_NS) {
 		old->flavour = 0;
 		__sync_fetch_and_add(&st->kfree_begun, -1);
 		return 0;

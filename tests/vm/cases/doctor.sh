@@ -28,6 +28,7 @@ paste() {
 run() {
 	three root kdefer
 	for measure in $(kdefer doctor | sed -n 's/^\([a-z_]*\.[a-z_]*\): .*/\1/p'); do
+		case $measure in *.pending) continue ;; esac # their commands show lengths, and no times
 		echo "$measure" >>"$OUT/measures"
 		paste "$measure"
 	done
