@@ -142,7 +142,7 @@ static long see_cpu(__u32 i, struct walk *w)
 
 	if (!rdp)
 		return 0;
-	if (bpf_ktime_get_ns() > w->deadline) {
+	if (i && bpf_ktime_get_ns() > w->deadline) {
 		w->stop = cpu;
 		return 1;
 	}

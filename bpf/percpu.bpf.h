@@ -23,10 +23,6 @@ struct {
 	__type(value, __u64); /* where this CPU's section begins; 0: not found */
 } percpu_bases SEC(".maps");
 
-/* Where kallsyms lists data. */
-extern const void __per_cpu_offset __ksym __weak;
-extern const void runqueues __ksym __weak;
-
 static __always_inline __u64 word_at(__u64 address)
 {
 	__u64 v = 0;
@@ -80,11 +76,9 @@ struct percpu_search {
 /* The kernel's own table of offsets. */
 static long percpu_by_symbol(__u32 cpu, struct percpu_search *s)
 {
-	__u64 offsets = (__u64)&__per_cpu_offset;
-
 	if (!percpu_base(cpu))
-		percpu_take(cpu, s->base - word_at(offsets + 8 * (__u64)s->here) +
-					 word_at(offsets + 8 * (__u64)cpu));
+		percpu_take(cpu, s->base - word_at(percpu.offsets + 8 * (__u64)s->here) +
+					 word_at(percpu.offsets + 8 * (__u64)cpu));
 	return 0;
 }
 
@@ -116,8 +110,8 @@ static __noinline __u64 percpu_base_here(__u32 here)
 
 	if (bpf_core_field_exists(current->se.cfs_rq))
 		rq = (__u64)BPF_CORE_READ(current, se.cfs_rq, rq);
-	else if (&runqueues && &__per_cpu_offset)
-		rq = (__u64)&runqueues + word_at((__u64)&__per_cpu_offset + 8 * (__u64)here);
+	else if (percpu.runqueues && percpu.offsets)
+		rq = percpu.runqueues + word_at(percpu.offsets + 8 * (__u64)here);
 	return rq ? rq - percpu.at[PERCPU_RUNQUEUES] : 0;
 }
 
@@ -143,8 +137,6 @@ int kd_percpu(struct kd_run_args *args)
 	s.base = percpu_base_here(s.here);
 	if (!percpu_take(s.here, s.base))
 		return -1;
-	if (&__per_cpu_offset)
-		bpf_loop(percpu.cpus, percpu_by_symbol, &s, 0);
 	percpu_search_tasks(&s, PERCPU_TASKS);
 	percpu_search_tasks(&s, PERCPU_TASKS_RUDE);
 	percpu_search_tasks(&s, PERCPU_TASKS_TRACE);
@@ -152,6 +144,8 @@ int kd_percpu(struct kd_run_args *args)
 		s.group = (__u64)BPF_CORE_READ(current, sched_task_group, cfs_rq);
 		bpf_loop(percpu.cpus, percpu_by_group, &s, 0);
 	}
+	if (percpu.offsets)
+		bpf_loop(percpu.cpus, percpu_by_symbol, &s, 0);
 	return 0;
 }
 

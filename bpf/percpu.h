@@ -25,6 +25,7 @@ struct percpu_where {
 	__u32 cpus;             /* numbers of CPUs are below it */
 	__u32 possible;         /* how many there are */
 	__u32 group_array; /* task_group.cfs_rq is an array of pointers (per-CPU data since 7.2) */
+	__u64 offsets, runqueues; /* addresses of symbols, where needed and in kallsyms; else 0 */
 };
 
 #endif

@@ -107,6 +107,7 @@ static __always_inline void see_rcu(struct rl_seen *l, struct rcu_data *rdp)
 {
 	see_list(l, (__u64)&rdp->cblist);
 	see_bypass(l, rdp);
+	l->invoked = BPF_CORE_READ(rdp, n_cbs_invoked);
 }
 
 #define TRIES 4
@@ -339,7 +340,7 @@ static long put_unit(__u32 i, struct out *o)
 {
 	o->unit = o->first + i;
 	o->list = i ? 0 : o->list;
-	if (bpf_ktime_get_ns() > o->deadline) {
+	if (i && bpf_ktime_get_ns() > o->deadline) {
 		o->stop = o->unit * RL_LISTS + o->list + 1;
 		return 1;
 	}

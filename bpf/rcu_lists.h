@@ -14,6 +14,7 @@ struct rl_seen {
 	__u64 age_ns[2]; /* of lazy and bypass, or KD_UNKNOWN */
 	__u64 len;       /* the kernel's count of all of them */
 	__u64 exact;     /* all at one moment */
+	__u64 invoked;   /* callbacks that this CPU ran, by the kernel's own count */
 };
 
 /*

@@ -99,6 +99,7 @@ struct backlog_part {
 	bool rated;        /* net is known */
 	double net;        /* bytes per second */
 	double net_length; /* entries per second */
+	const char *of;    /* the flavour of which that is; NULL: of all */
 	bool counted; /* the kernel counts what leaves: entries per second, and until all are through */
 	double in, out;
 	uint64_t drain_ns; /* at the present rate; KD_UNKNOWN: nothing leaves */

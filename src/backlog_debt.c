@@ -54,6 +54,7 @@ static void add_flow(const struct model *m, const struct backlog_query *q, unsig
 	if (!p->rated || q->nfilters || !m->source[source].ctotal[KD_CNT_LEFT])
 		return;
 	p->counted = true;
+	p->of = source == KD_SRC_CALL_RCU ? flavour_name(KD_FL_RCU) : NULL;
 	p->out = per_second(left, 0, ns);
 	in = p->out + per_second(s->counted, s->counted_then, ns);
 	p->in = in > 0 ? in : 0; /* lengths and counts are read a moment apart */

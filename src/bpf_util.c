@@ -117,14 +117,25 @@ static int read_all(int fd, char **buf, size_t *used)
 	return got < 0 ? -errno : 0;
 }
 
-int bpf_util_iterate(int link_fd, size_t size, void **array, size_t *n)
+int bpf_util_iterator(int prog_fd)
 {
-	int fd = bpf_iter_create(link_fd), err;
+	int link = bpf_link_create(prog_fd, 0, BPF_TRACE_ITER, NULL), fd;
+
+	if (link < 0)
+		return link;
+	fd = bpf_iter_create(link);
+	close(link);
+	return fd;
+}
+
+int bpf_util_iterate(int prog_fd, size_t size, void **array, size_t *n)
+{
+	int fd = bpf_util_iterator(prog_fd), err;
 	size_t used = 0;
 	char *buf = NULL;
 
 	if (fd < 0)
-		return -errno;
+		return fd;
 	err = read_all(fd, &buf, &used);
 	close(fd);
 	if (err) {

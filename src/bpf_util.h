@@ -25,10 +25,15 @@ int bpf_util_run(int prog_fd, uint64_t args[4], uint32_t *ret);
 int bpf_util_run_on(int prog_fd, uint64_t args[4], int cpu, uint32_t *ret);
 
 /*
- * Runs an iterator once, by its link: all it writes, as an array of *n elements of `size` bytes, which
+ * Runs an iterator program once: all it writes, as an array of *n elements of `size` bytes, which
  * the caller frees. 0 or a negative errno (not logged).
  */
-int bpf_util_iterate(int link_fd, size_t size, void **array, size_t *n);
+int bpf_util_iterate(int prog_fd, size_t size, void **array, size_t *n);
+/*
+ * One run of an iterator program, to be read to its end. Its link is gone before it is read: while we
+ * look, nothing is to be seen of us that could be taken for a hook. A descriptor or a negative errno.
+ */
+int bpf_util_iterator(int prog_fd);
 
 /* Kernel memory of all maps of an object but the one called `except`, as the kernel accounts it. */
 uint64_t bpf_util_map_bytes(const struct bpf_object *obj, const char *except);

@@ -164,6 +164,7 @@ static void put_part(struct json *j, unsigned int source, const struct backlog_p
 	json_kbool(j, "truncated", p->truncated);
 	put_double(j, "net_per_s", p->rated && knows_bytes(p), p->net);
 	put_double(j, "net_entries_per_s", p->rated, p->net_length);
+	json_kstr(j, "flow_of", p->of);
 	put_double(j, "in_entries_per_s", p->counted, p->in);
 	put_double(j, "out_entries_per_s", p->counted, p->out);
 	doc_known(j, "drain_ns", p->counted && p->drain_ns != KD_UNKNOWN, p->drain_ns);

@@ -25,11 +25,24 @@ static uint64_t effective_caps(void)
 	return (uint64_t)data[1].effective << 32 | data[0].effective;
 }
 
-/* Names of kallsyms: "ADDRESS T name\t[module]". */
+/* A line of kallsyms, "ADDRESS T name\t[module]": its type and name. NULL: it is none. */
+static const char *symbol_of(char *line, char *type)
+{
+	char *name = strchr(line, ' ');
+
+	if (!name || !name[1] || name[2] != ' ')
+		return NULL;
+	*type = name[1];
+	name += 3;
+	name[strcspn(name, "\t\n ")] = '\0';
+	return name;
+}
+
 static int read_symbols(struct kernel *k, kernel_wanted wanted)
 {
 	FILE *f = fopen("/proc/kallsyms", "re");
-	char line[1024], type, name[512];
+	char line[1024], type;
+	const char *name;
 	int err = 0;
 
 	if (!f)
@@ -37,7 +50,8 @@ static int read_symbols(struct kernel *k, kernel_wanted wanted)
 	k->text = name_set_new();
 	k->data = name_set_new();
 	while (!err && k->text && k->data && fgets(line, sizeof(line), f)) {
-		if (sscanf(line, "%*s %c %511s", &type, name) != 2 || !wanted(name, strlen(name)))
+		name = symbol_of(line, &type);
+		if (!name || !wanted(name, strlen(name)))
 			continue;
 		err = name_set_add(strchr("tTwW", type) ? k->text : k->data, name);
 	}

@@ -161,10 +161,27 @@ static int64_t look(void *state, uint32_t cursor)
 	return 0;
 }
 
+/* What ran, by the kernel's own count: a total since boot, as it was when the lists were seen. */
+static int say_left(const struct call_rcu_lists *c, struct stream *out)
+{
+	struct kd_rec_total r = { .rec = { .kind = KD_REC_COUNT, .len = sizeof(r) },
+				  .source = KD_SRC_CALL_RCU,
+				  .what = KD_CNT_LEFT };
+	struct rl_seen seen;
+
+	for (uint32_t cpu = 0; cpu < (uint32_t)c->cpus; cpu++)
+		if (!bpf_map_lookup_elem(bpf_map__fd(c->skel->maps.seen), &cpu, &seen))
+			r.total += seen.invoked;
+	return stream_record(out, &r, sizeof(r));
+}
+
 static int names(void *state, struct stream *out)
 {
 	struct call_rcu_lists *c = state;
+	int err = c->flavours >> KD_FL_RCU & 1 ? say_left(c, out) : 0;
 
+	if (err)
+		return err;
 	return srcu_domains_name(&c->domains, bpf_map__fd(c->skel->maps.domains), KD_SRC_CALL_RCU,
 				 out);
 }

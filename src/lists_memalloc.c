@@ -34,8 +34,8 @@ struct memalloc {
 	struct ml_layout layout;
 	struct ml_look look;
 	struct ml_maps maps;
-	struct bpf_link *maps_link, *files_link;
-	bool named_lists; /* those without a name of ours, and global allocators */
+	int maps_prog, files_prog; /* iterators; files_prog < 0: holders cannot be had */
+	bool named_lists;          /* those without a name of ours, and global allocators */
 	uint64_t holders_ns;
 	uint64_t vanished, torn; /* as last said */
 };
@@ -141,13 +141,22 @@ static int find_things(struct memalloc *m)
 	return bpf_util_run(bpf_program__fd(m->skel->progs.kd_find), args, NULL);
 }
 
-static int attach_iterators(struct memalloc *m)
+static int try_iterator(int prog_fd)
 {
-	m->maps_link = bpf_program__attach_iter(m->skel->progs.kd_maps, NULL);
-	if (!m->maps_link)
-		return -errno;
-	m->files_link = bpf_program__attach_iter(m->skel->progs.kd_files, NULL);
-	return 0; /* without holders it goes as well */
+	int fd = bpf_util_iterator(prog_fd);
+
+	if (fd >= 0)
+		close(fd);
+	return fd < 0 ? fd : 0;
+}
+
+static int try_iterators(struct memalloc *m)
+{
+	m->maps_prog = bpf_program__fd(m->skel->progs.kd_maps);
+	m->files_prog = bpf_program__fd(m->skel->progs.kd_files);
+	if (try_iterator(m->files_prog))
+		m->files_prog = -1; /* without holders it goes as well */
+	return try_iterator(m->maps_prog);
 }
 
 static int prepare(struct memalloc *m)
@@ -155,7 +164,7 @@ static int prepare(struct memalloc *m)
 	int err = map_shared(m);
 
 	if (!err)
-		err = attach_iterators(m);
+		err = try_iterators(m);
 	if (!err)
 		err = find_cpus(m);
 	if (!err)
@@ -188,8 +197,6 @@ static void ml_unload(void *state)
 
 	if (!m)
 		return;
-	bpf_link__destroy(m->maps_link);
-	bpf_link__destroy(m->files_link);
 	if (m->look.shared)
 		munmap(m->look.shared, sizeof(struct ml_shared));
 	memalloc_lists_bpf__destroy(m->skel);
@@ -274,7 +281,7 @@ static int list_caches(struct memalloc *m)
 
 static int begin(struct memalloc *m)
 {
-	int err = memalloc_maps_read(&m->maps, bpf_link__fd(m->maps_link));
+	int err = memalloc_maps_read(&m->maps, m->maps_prog);
 
 	if (!err)
 		err = list_caches(m);
@@ -381,8 +388,8 @@ static int name_maps(struct memalloc *m, struct stream *out)
 	bool news = any_new(m);
 	int err = 0;
 
-	if (m->files_link && since > (news ? HOLDERS_LEAST_NS : HOLDERS_OFTEN_NS) &&
-	    !memalloc_holders_read(&h, bpf_link__fd(m->files_link)))
+	if (m->files_prog >= 0 && since > (news ? HOLDERS_LEAST_NS : HOLDERS_OFTEN_NS) &&
+	    !memalloc_holders_read(&h, m->files_prog))
 		m->holders_ns = clock_mono_ns();
 	for (size_t i = 0; (h || news) && i < m->maps.n && !err; i++)
 		if (h || !m->maps.map[i].said)

@@ -19,7 +19,6 @@
 
 struct rcu_gp_state {
 	struct gp_state_bpf *skel;
-	struct bpf_link *tasks; /* the iterator; NULL: not wanted */
 	struct srcu_domains domains;
 	uint32_t flavours; /* bits of enum kd_flavour: rows that are not off */
 };
@@ -30,7 +29,6 @@ static void unload(void *state)
 {
 	struct rcu_gp_state *g = state;
 
-	bpf_link__destroy(g->tasks);
 	gp_state_bpf__destroy(g->skel);
 	srcu_domains_free(&g->domains);
 	free(g);
@@ -46,14 +44,16 @@ static void note_flavours(struct rcu_gp_state *g, const struct plan *plan)
 
 static int find_all(struct rcu_gp_state *g)
 {
-	int err = srcu_domains_fill(bpf_map__fd(g->skel->maps.domains), &g->domains);
+	int err = srcu_domains_fill(bpf_map__fd(g->skel->maps.domains), &g->domains), fd;
 
 	if (!err)
 		err = percpu_find(bpf_program__fd(g->skel->progs.kd_percpu));
 	if (err || !(g->flavours & TASK_FLAVOURS))
 		return err;
-	g->tasks = bpf_program__attach_iter(g->skel->progs.gs_task, NULL);
-	return g->tasks ? 0 : -errno;
+	fd = bpf_util_iterator(bpf_program__fd(g->skel->progs.gs_task)); /* does it work here? */
+	if (fd >= 0)
+		close(fd);
+	return fd < 0 ? fd : 0;
 }
 
 static int load_object(struct rcu_gp_state *g, const struct lists_conf *conf)
@@ -131,12 +131,12 @@ static int walk_nodes(const struct rcu_gp_state *g, unsigned int flavour)
 /* All tasks; the kernel takes them one by one, and pauses as it likes. */
 static int walk_tasks(const struct rcu_gp_state *g)
 {
-	int fd = bpf_iter_create(bpf_link__fd(g->tasks));
+	int fd = bpf_util_iterator(bpf_program__fd(g->skel->progs.gs_task));
 	ssize_t n;
 	char buf[64];
 
 	if (fd < 0)
-		return -errno;
+		return fd;
 	do
 		n = read(fd, buf, sizeof(buf));
 	while (n > 0 || (n < 0 && (errno == EAGAIN || errno == EINTR)));

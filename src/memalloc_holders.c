@@ -106,14 +106,14 @@ static int read_pins(struct ml_holders *h)
 
 /* --- all --- */
 
-int memalloc_holders_read(struct ml_holders **out, int iter_link_fd)
+int memalloc_holders_read(struct ml_holders **out, int prog_fd)
 {
 	struct ml_holders *h = calloc(1, sizeof(*h));
 	int err;
 
 	if (!h)
 		return -ENOMEM;
-	err = bpf_util_iterate(iter_link_fd, sizeof(*h->task), (void **)&h->task, &h->ntasks);
+	err = bpf_util_iterate(prog_fd, sizeof(*h->task), (void **)&h->task, &h->ntasks);
 	if (!err)
 		err = read_pins(h);
 	if (err) {

@@ -20,12 +20,12 @@ static void keep_said(struct ml_maps *now, const struct ml_maps *before)
 	}
 }
 
-int memalloc_maps_read(struct ml_maps *m, int iter_link_fd)
+int memalloc_maps_read(struct ml_maps *m, int prog_fd)
 {
 	struct ml_maps now = { 0 };
 	struct ml_found *found;
 	size_t n;
-	int err = bpf_util_iterate(iter_link_fd, sizeof(*found), (void **)&found, &n);
+	int err = bpf_util_iterate(prog_fd, sizeof(*found), (void **)&found, &n);
 
 	if (err)
 		return err;

@@ -20,7 +20,7 @@ struct ml_maps {
 };
 
 /* All there are now, by a link of kd_maps; what was said of those that are still there is kept. */
-int memalloc_maps_read(struct ml_maps *m, int iter_link_fd);
+int memalloc_maps_read(struct ml_maps *m, int prog_fd);
 struct ml_map *memalloc_maps_find(const struct ml_maps *m, uint32_t id); /* NULL: none */
 void memalloc_maps_free(struct ml_maps *m);
 
@@ -28,7 +28,7 @@ void memalloc_maps_free(struct ml_maps *m);
 struct ml_holders;
 
 /* By a link of kd_files. Looks at every open file of the host: not to be done often. 0 or a negative errno. */
-int memalloc_holders_read(struct ml_holders **h, int iter_link_fd);
+int memalloc_holders_read(struct ml_holders **h, int prog_fd);
 void memalloc_holders_free(struct ml_holders *h);
 /*
  * Holders of a map, each "PID COMM" or "pin PATH", at most `max`, the last "more N" if there are more.

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* percpu.c - where the kernel's static per-CPU variables are, told to the objects that ask. */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <bpf/btf.h>
 #include <bpf/libbpf.h>
@@ -36,6 +38,37 @@ static bool is_array_of_pointers(const struct kernel *k, const char *type, const
 	return t && btf_is_ptr(t);
 }
 
+/* Symbols are looked up only where nothing else would lead to every CPU: it takes reading all of them. */
+static bool needs_symbols(const struct percpu_where *w, const struct kernel *k)
+{
+	if (!kernel_has_field(k, "sched_entity", "cfs_rq"))
+		return true;
+	if (w->group_array)
+		return false;
+	return !kernel_has_field(k, "rcu_tasks", "rtpcp_array") ||
+	       (w->at[PERCPU_TASKS] == PERCPU_ABSENT && w->at[PERCPU_TASKS_RUDE] == PERCPU_ABSENT &&
+		w->at[PERCPU_TASKS_TRACE] == PERCPU_ABSENT);
+}
+
+/* Addresses are 0 for whoever may not see them. */
+static void find_symbols(struct percpu_where *w)
+{
+	FILE *f = fopen("/proc/kallsyms", "re");
+	unsigned long long address;
+	char line[1024], name[128];
+
+	while (f && fgets(line, sizeof(line), f)) {
+		if (sscanf(line, "%llx %*c %127s", &address, name) != 2)
+			continue;
+		if (!strcmp(name, "__per_cpu_offset"))
+			w->offsets = address;
+		else if (!strcmp(name, names[PERCPU_RUNQUEUES]))
+			w->runqueues = address;
+	}
+	if (f)
+		fclose(f);
+}
+
 int percpu_fill(struct percpu_where *w, const struct kernel *k)
 {
 	int *cpus = NULL, n = k->possible_cpus;
@@ -50,6 +83,8 @@ int percpu_fill(struct percpu_where *w, const struct kernel *k)
 	w->possible = (__u32)n;
 	w->cpus = (__u32)k->possible_cpus;
 	w->group_array = is_array_of_pointers(k, "task_group", "cfs_rq");
+	if (needs_symbols(w, k))
+		find_symbols(w);
 	return w->at[PERCPU_RUNQUEUES] == PERCPU_ABSENT || w->at[PERCPU_RCU_DATA] == PERCPU_ABSENT
 		       ? -ENOENT
 		       : 0;

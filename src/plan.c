@@ -211,34 +211,59 @@ int plan_emit(const struct plan *p, struct stream *s)
 	return err;
 }
 
-static bool matches(const char *want, const char *name, size_t len)
+static int add_all(struct name_set *set, const char *const *list)
 {
-	size_t n = strlen(want);
+	int err = 0;
 
-	return n <= len && !strncmp(want, name, n) && (n == len || name[n] == '.');
+	for (; list && *list && !err; list++)
+		err = name_set_add(set, *list);
+	return err;
 }
 
-static bool wants_any(const char *const *list, const char *name, size_t len)
+static int add_way(struct name_set *set, const struct plan_way *w)
 {
-	for (; list && *list; list++)
-		if (matches(*list, name, len))
-			return true;
-	return false;
+	int err = add_all(set, w->symbols);
+
+	for (const struct plan_hook *h = w->hooks; h->program && !err; h++)
+		err = name_set_add(set, h->target);
+	return err;
 }
 
+/* Every name of the table, put together once; NULL: no memory. */
+static const struct name_set *wanted_names(void)
+{
+	static struct name_set *set;
+	int err;
+
+	if (set)
+		return set;
+	set = name_set_new();
+	err = set ? add_all(set, plan_global_symbols) : -ENOMEM;
+	for (size_t i = 0; i < plan_table_len && !err; i++)
+		for (const struct plan_way *w = plan_table[i].ways; w->hooks && !err; w++)
+			err = add_way(set, w);
+	if (err) {
+		name_set_free(set);
+		set = NULL;
+	} else {
+		name_set_seal(set);
+	}
+	return set;
+}
+
+/* Asked of each of a hundred thousand names. What the compiler added to one begins with a dot. */
 bool plan_wants(const char *name, size_t len)
 {
-	if (wants_any(plan_global_symbols, name, len))
-		return true;
-	for (size_t i = 0; i < plan_table_len; i++)
-		for (const struct plan_way *w = plan_table[i].ways; w->hooks; w++) {
-			for (const struct plan_hook *h = w->hooks; h->program; h++)
-				if (*h->target && matches(h->target, name, len))
-					return true;
-			if (wants_any(w->symbols, name, len))
-				return true;
-		}
-	return false;
+	const struct name_set *set = wanted_names();
+	char cut[128];
+	size_t n = strcspn(name, ".");
+
+	n = n < len ? n : len;
+	if (!set || n >= sizeof(cut))
+		return !set;
+	memcpy(cut, name, n);
+	cut[n] = '\0';
+	return name_set_has(set, cut);
 }
 
 /* Whether the kernel takes fentry programs at all is a fact of its own: one load tells. */

@@ -36,7 +36,10 @@ static char *byte_rate(char *buf, size_t size, double per_s)
 	double most = 1ULL << 60, up = per_s < 0 ? -per_s : per_s;
 	char n[FMT_LEN];
 
-	snprintf(buf, size, "%c%s/s", per_s < 0 ? '-' : '+',
+	snprintf(buf, size, "%s%s/s",
+		 per_s < 0   ? "-"
+		 : per_s > 0 ? "+"
+			     : "",
 		 fmt_bytes(n, sizeof(n), (uint64_t)(up < most ? up : most)));
 	return buf;
 }
@@ -86,8 +89,8 @@ static void put_rate(FILE *out, const struct view_lists *v, const struct backlog
 	else
 		field(out, v, "change:", "%s", rate);
 	if (!v->brief)
-		field(out, v,
-		      "in, out:", "not known: the kernel counts no bytes that enter or leave");
+		field(out, v, "flow:",
+		      "in and out are not known: the kernel counts no bytes that enter or leave");
 }
 
 static bool put_debt(FILE *out, const struct view_lists *v, const struct backlog_debt *d)
@@ -155,10 +158,12 @@ static void put_flow(FILE *out, const struct view_lists *v, const struct backlog
 	fmt_rate(in, sizeof(in), p->in);
 	fmt_rate(left, sizeof(left), p->out);
 	if (p->drain_ns == KD_UNKNOWN)
-		field(out, v, "flow:", "%s/s in, none out", in);
+		field(out, v, "flow:", "%s%s%s/s in, none out", p->of ? p->of : "",
+		      p->of ? " " : "", in);
 	else
-		field(out, v, "flow:", "%s/s in, %s/s out: what waits now is through in %s", in,
-		      left, fmt_ns(time, sizeof(time), p->drain_ns));
+		field(out, v, "flow:", "%s%s%s/s in, %s/s out: what waits now is through in %s",
+		      p->of ? p->of : "", p->of ? " " : "", in, left,
+		      fmt_ns(time, sizeof(time), p->drain_ns));
 }
 
 static void put_doubts(FILE *out, const struct view_lists *v, bool inexact, bool truncated)

@@ -103,7 +103,7 @@ static int tick_until_end(struct session *s, struct watch *w)
 {
 	uint64_t begin = clock_mono_ns(),
 		 end = w->duration_ns ? begin + w->duration_ns : UINT64_MAX;
-	uint64_t next = begin + w->interval_ns;
+	uint64_t next = begin + w->interval_ns, done = 0;
 	int err = 0;
 
 	while (!err && !is_over(w)) {
@@ -114,6 +114,8 @@ static int tick_until_end(struct session *s, struct watch *w)
 		if (next > now + w->interval_ns) /* it has been made shorter */
 			next = now + w->interval_ns;
 		if (now >= next) {
+			if (++done == w->ticks)
+				break; /* the last one is that of session_stop() */
 			err = session_tick(s);
 			next += w->interval_ns;
 			/* Late by whole intervals: skip them rather than catch up in a burst. */

@@ -20,6 +20,7 @@ struct stream;
 
 struct watch {
 	uint64_t duration_ns; /* 0: until the command ends or a signal comes */
+	uint64_t ticks; /* it ends with the tick of this number, late or not; 0: no such end */
 	uint64_t interval_ns; /* between ticks, > 0 */
 	char **command;       /* NULL-terminated argv, or NULL */
 	/*

@@ -12,7 +12,7 @@
 #include "keep.h"
 #include "log.h"
 #include "output.h"
-#include "replay.h"
+#include "show.h"
 #include "view_hist.h"
 #include "watch.h"
 
@@ -28,11 +28,8 @@ struct hist_command {
 	const char *output;
 	bool force;
 	/* at work: */
-	struct model model;
-	struct output out;
+	struct show show;
 	struct keep keep;
-	uint64_t shown;            /* pieces of output */
-	struct kd_rec_self before; /* what we had cost when the interval began */
 };
 
 static const struct opt hist_options[] = {
@@ -77,24 +74,14 @@ static const struct opts_command hist_opts = {
 	.takes_command = true,
 };
 
-static bool wants_document(const struct hist_command *h)
-{
-	return h->common.json || h->common.ndjson;
-}
-
-/* How output ended: a reader that had enough is no failure. */
-static int end_code(int err)
-{
-	return err && err != -EPIPE ? EXIT_FAILED : EXIT_DONE;
-}
-
 /* --- showing --- */
 
-static int put_document(const struct hist_command *h, FILE *out, bool interval, const char *error)
+static int put_document(const struct show *s, FILE *out, bool interval, const char *error)
 {
+	const struct hist_command *h = s->ctx;
 	const struct scope sc = common_scope(&h->common, interval);
 	const struct query q = common_query(&h->common, interval, TOP_JSON);
-	const struct model *m = &h->model;
+	const struct model *m = &s->model;
 	struct metric *metrics;
 	struct json j;
 	size_t n;
@@ -114,7 +101,7 @@ static int put_document(const struct hist_command *h, FILE *out, bool interval, 
 	doc_metrics(&j, m, &sc, metrics, n);
 	doc_lost(&j, m, &sc);
 	doc_counts(&j, m, &sc);
-	doc_self(&j, m, interval ? &h->before : NULL);
+	doc_self(&j, m, interval ? &s->before : NULL);
 	doc_events(&j, m, &sc);
 	if (!interval)
 		doc_runs(&j, m);
@@ -123,24 +110,25 @@ static int put_document(const struct hist_command *h, FILE *out, bool interval, 
 	return json_end(&j);
 }
 
-static int put_text(const struct hist_command *h, FILE *out, bool interval)
+static int put_text(const struct show *s, FILE *out, bool interval)
 {
+	const struct hist_command *h = s->ctx;
 	const struct scope sc = common_scope(&h->common, interval);
 	const struct query q = common_query(&h->common, interval, TOP_TEXT);
 	struct view_hist v = {
-		.model = &h->model,
+		.model = &s->model,
 		.scope = &sc,
 		.filters = h->common.filters.f,
 		.nfilters = h->common.filters.n,
 		.width = output_width(),
-		.brief = h->shown,
+		.brief = s->shown,
 	};
 	struct metric *metrics;
-	int err = model_metrics(&h->model, &q, &metrics, &v.n);
+	int err = model_metrics(&s->model, &q, &metrics, &v.n);
 
 	if (err)
 		return log_err(err, "out of memory");
-	if (h->shown)
+	if (s->shown)
 		fputc('\n', out);
 	v.metrics = metrics;
 	err = view_hist(out, &v);
@@ -148,61 +136,7 @@ static int put_text(const struct hist_command *h, FILE *out, bool interval)
 	return err ? log_err(err, "out of memory") : 0;
 }
 
-/* Makes a piece of output and writes it. */
-static int show(struct hist_command *h, bool interval, const char *error)
-{
-	FILE *out = output_begin(&h->out);
-	int err, written;
-
-	if (!out)
-		return h->out.err;
-	if (wants_document(h))
-		err = put_document(h, out, interval, error);
-	else
-		err = put_text(h, out, interval);
-	written = output_end(&h->out);
-	h->shown++;
-	return err ? err : written;
-}
-
-static bool by_interval(const struct hist_command *h)
-{
-	return h->common.ndjson || (h->interval_ns && !h->common.json);
-}
-
-static int on_interval(void *ctx, const struct model *m)
-{
-	struct hist_command *h = ctx;
-	int err = by_interval(h) ? show(h, true, NULL) : 0;
-
-	h->before = m->self;
-	return err;
-}
-
-static int take(struct hist_command *h, const struct kd_rec *rec)
-{
-	bool started = h->model.started;
-	int err = model_record(&h->model, rec);
-
-	if (!started) /* the first interval begins with what we had cost until then */
-		h->before = h->model.self;
-	return err;
-}
-
-/* What is still to be shown at the end: all, unless it was shown by interval. */
-static int finish(struct hist_command *h, const char *error)
-{
-	if (by_interval(h) && (h->common.ndjson ? !error : h->shown))
-		return 0;
-	return show(h, false, error);
-}
-
 /* --- from a capture --- */
-
-static int replay_record(void *ctx, const struct kd_rec *rec)
-{
-	return take(ctx, rec);
-}
 
 static bool holds_dims(const struct model *m, unsigned int dims)
 {
@@ -215,38 +149,19 @@ static bool holds_dims(const struct model *m, unsigned int dims)
 }
 
 /* Series of other kinds than the main ones are recorded when asked for. */
-static void say_that_keys_are_missing(const struct hist_command *h)
+static void say_that_keys_are_missing(const struct show *s)
 {
+	const struct hist_command *h = s->ctx;
 	unsigned int by = common_query(&h->common, false, 0).by, i;
 
-	for (i = 0; h->model.nseries && i < KEY_OTHER; i++) {
+	for (i = 0; s->model.nseries && i < KEY_OTHER; i++) {
 		unsigned int dims = key_dims(KEY_BIT(i));
 
-		if (by >> i & 1 && !(dims >> KD_DIM_MAIN & 1) && !holds_dims(&h->model, dims))
+		if (by >> i & 1 && !(dims >> KD_DIM_MAIN & 1) && !holds_dims(&s->model, dims))
 			log_warn("%s: holds nothing by %s: it was not recorded with --by %s",
 				 h->common.input, key_text((enum key_name)i),
 				 key_text((enum key_name)i));
 	}
-}
-
-static int show_capture(struct hist_command *h)
-{
-	const struct scope sc = common_scope(&h->common, false);
-	int err = replay(&h->common, replay_record, h);
-
-	if (h->out.err)
-		return end_code(h->out.err);
-	if (err)
-		return common_fail(&h->out, hist_opts.name, wants_document(h), EXIT_FAILED);
-	if (scope_measured(&h->model, &sc)) {
-		if (!h->model.ticks)
-			log_warn("%s: holds no whole interval", h->common.input);
-		say_that_keys_are_missing(h);
-		return end_code(finish(h, NULL));
-	}
-	log_err(-ENODEV, "%s: nothing that was asked for was measured there", h->common.input);
-	finish(h, log_last_error());
-	return EXIT_NOTHING;
 }
 
 /* --- live --- */
@@ -256,47 +171,21 @@ static int live_record(void *ctx, const struct kd_rec *rec)
 	struct hist_command *h = ctx;
 
 	keep_record(&h->keep, rec);
-	return take(h, rec);
+	return show_record(&h->show, rec);
 }
 
 /* That it is alive, to a person who waits for it. */
-static void say_watching(const struct hist_command *h, const struct watch *w)
+static void say_watching(const struct show *s, struct watch *w)
 {
 	char time[FMT_LEN];
 
-	if (!isatty(STDERR_FILENO) || by_interval(h) || w->command)
+	if (!isatty(STDERR_FILENO) || s->by_interval || w->command)
 		return;
 	if (w->duration_ns)
 		log_info("watching for %s; Ctrl-C ends it sooner",
 			 fmt_ns(time, sizeof(time), w->duration_ns));
 	else
 		log_info("watching; Ctrl-C ends it and shows what there is");
-}
-
-/* Measures and shows. The session is left open, so that nothing delays what is shown. */
-static int measure(struct hist_command *h, struct stream *s, struct session **session,
-		   struct watch *w)
-{
-	struct session_conf conf;
-	int err;
-
-	common_conf(&h->common, &conf);
-	conf.writes_files = h->keep.w;
-	conf.before_attach = watch_started;
-	conf.stopped = watch_signalled;
-	err = session_open(session, &conf, s);
-	if (!err) {
-		say_watching(h, w);
-		err = watch_run(*session, w);
-	}
-	if (h->out.err) /* what ended the watch: there is nobody to show more to */
-		return h->out.err;
-	if (!err)
-		return finish(h, NULL);
-	/* Text has nothing to say of what did not begin, but for why nothing can be measured. */
-	if (wants_document(h) || h->model.started || err == -ENODEV)
-		finish(h, log_last_error());
-	return err;
 }
 
 static int live(struct hist_command *h, char **command)
@@ -307,14 +196,20 @@ static int live(struct hist_command *h, char **command)
 		.command = command,
 	};
 	struct session *session = NULL;
+	struct session_conf conf;
 	struct stream s;
 	int err;
 
 	if (h->output && keep_open(&h->keep, h->output, h->force, SYNC_NS))
-		return common_fail(&h->out, hist_opts.name, wants_document(h), EXIT_FAILED);
+		return common_fail(&h->show.out, hist_opts.name, show_wants_document(&h->show),
+				   EXIT_FAILED);
+	common_conf(&h->common, &conf);
+	conf.writes_files = h->keep.w;
+	conf.before_attach = watch_started;
+	conf.stopped = watch_signalled;
 	stream_init(&s, live_record, h);
 	watch_starting(h->keep.w ? capture_part(h->keep.w) : NULL);
-	err = measure(h, &s, &session, &w);
+	err = show_live(&h->show, &conf, &s, &session, &w, say_watching);
 	if (s.bad)
 		log_warn("%llu malformed records are left out", (unsigned long long)s.bad);
 	keep_close(&h->keep);
@@ -362,19 +257,30 @@ static int hist_run(int argc, char **argv)
 	int err, code;
 
 	common_init(&h.common);
-	output_init(&h.out);
+	h.show = (struct show){
+		.common = &h.common,
+		.command = hist_opts.name,
+		.document = put_document,
+		.text = put_text,
+		.ctx = &h,
+	};
+	show_init(&h.show);
 	err = opts_parse(&hist_opts, argc, argv, &h, &rest);
 	if (err > 0)
 		return EXIT_DONE;
 	if (err || check(&h, &rest))
-		return common_fail(&h.out, hist_opts.name, json, EXIT_USAGE);
-	if (rest.command && wants_document(&h) && output_apart(&h.out))
+		return common_fail(&h.show.out, hist_opts.name, json, EXIT_USAGE);
+	if (rest.command && show_wants_document(&h.show) && output_apart(&h.show.out))
 		return EXIT_FAILED;
-	model_init(&h.model);
-	h.model.on_interval = on_interval;
-	h.model.ctx = &h;
-	code = h.common.input ? show_capture(&h) : live(&h, rest.command);
-	model_free(&h.model);
+	h.show.by_interval = h.common.ndjson || (h.interval_ns && !h.common.json);
+	if (h.common.input) {
+		const struct scope sc = common_scope(&h.common, false);
+
+		code = show_capture(&h.show, &sc, say_that_keys_are_missing);
+	} else {
+		code = live(&h, rest.command);
+	}
+	show_free(&h.show);
 	return code;
 }
 

@@ -194,16 +194,14 @@ static void one_look(const struct show *s, struct watch *w)
 
 static int live(struct lists_command *c)
 {
-	struct watch w = { .interval_ns = c->interval_ns ? c->interval_ns : TICK_NS };
+	struct watch w = { .interval_ns = c->interval_ns ? c->interval_ns : TICK_NS,
+			   .ticks = c->count };
 	bool once = !c->interval_ns && !c->count;
 	struct session_conf conf;
 	struct session *session = NULL;
 	struct stream s;
 	int err;
 
-	if (c->count > UINT64_MAX / w.interval_ns)
-		c->count = UINT64_MAX / w.interval_ns;
-	w.duration_ns = c->count * w.interval_ns;
 	common_conf(&c->common, &conf);
 	conf.no_ipi = c->no_ipi;
 	conf.stopped = watch_signalled;
@@ -247,21 +245,20 @@ static int lists_run(int argc, char **argv)
 	int err, code;
 
 	common_init(&c.common);
-	output_init(&c.show.out);
-	err = opts_parse(&lists_opts, argc, argv, &c, &rest);
-	if (err > 0)
-		return EXIT_DONE;
-	if (err || check(&c))
-		return common_fail(&c.show.out, lists_opts.name, json, EXIT_USAGE);
 	c.show = (struct show){
 		.common = &c.common,
 		.command = lists_opts.name,
-		.by_interval = c.common.ndjson || ((c.interval_ns || c.count) && !c.common.json),
 		.document = put_document,
 		.text = put_text,
 		.ctx = &c,
 	};
 	show_init(&c.show);
+	err = opts_parse(&lists_opts, argc, argv, &c, &rest);
+	if (err > 0)
+		return EXIT_DONE;
+	if (err || check(&c))
+		return common_fail(&c.show.out, lists_opts.name, json, EXIT_USAGE);
+	c.show.by_interval = c.common.ndjson || ((c.interval_ns || c.count) && !c.common.json);
 	if (c.common.input) {
 		const struct scope sc = common_scope(&c.common, false);
 

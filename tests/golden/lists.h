@@ -99,6 +99,13 @@ static void put_gp(struct maker *m, uint8_t flavour, uint8_t state, uint64_t seq
 	put(m, &r.rec);
 }
 
+/* Callbacks that ran since boot. */
+static void put_left(struct maker *m, uint64_t total)
+{
+	m->source = KD_SRC_CALL_RCU;
+	put_total(m, KD_REC_COUNT, KD_CNT_LEFT, total);
+}
+
 static void put_plan_of(struct maker *m, unsigned int source, unsigned int measure,
 			unsigned int flavour, enum plan_state state, const char *const *texts)
 {
@@ -182,6 +189,7 @@ static int make_lists(const char *dir)
 	put_owed(&m, KD_FL_RCU, 3, 0, "");
 	put_gp(&m, KD_FL_RCU, KD_GP_WAITING, 418020, 12 * MS, 1, 0);
 	put_gp(&m, KD_FL_TASKS, KD_GP_IDLE, 88, 0, 0, 0);
+	put_left(&m, 7000000);
 	put_tick(&m, 0);
 
 	put_callbacks(&m, KD_FL_RCU, KD_LIST_NEXT, 3, 9000);
@@ -193,6 +201,7 @@ static int make_lists(const char *dir)
 	put_owed(&m, KD_FL_RCU, 2, 4711, "kworker/2:1");
 	put_gp(&m, KD_FL_RCU, KD_GP_WAITING, 418020, 1012 * MS, 3, 1);
 	put_gp(&m, KD_FL_TASKS, KD_GP_WAITING, 92, 60 * MS, 0, 200);
+	put_left(&m, 7000040);
 	put_self(&m, 0, 1);
 	put_tick(&m, S);
 
