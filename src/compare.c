@@ -364,15 +364,15 @@ static bool seen_anywhere(const struct comparison *c, size_t subject, enum sampl
 	return false;
 }
 
-/* Losses that none had are nothing to show. */
-static bool is_empty_loss(const struct comparison *c, size_t subject)
+/* Losses that none had, events that never came: nothing to show. */
+static bool is_empty(const struct comparison *c, size_t subject, enum sample_stat stat)
 {
 	size_t i;
 
-	if (c->t->subjects[subject].kind != SUBJECT_LOST)
+	if (stat != (c->t->subjects[subject].kind == SUBJECT_LOST ? STAT_VALUE : STAT_RATE))
 		return false;
 	for (i = 0; i < c->t->nruns; i++)
-		if (samples_get(c->t, &c->t->runs[i], subject, STAT_VALUE) > 0)
+		if (samples_get(c->t, &c->t->runs[i], subject, stat) > 0)
 			return false;
 	return true;
 }
@@ -382,7 +382,7 @@ static bool makes_row(const struct comparison *c, size_t subject, enum sample_st
 {
 	const struct sample_subject *s = &c->t->subjects[subject];
 
-	if (!compare_has_stat(s->kind, stat) || is_empty_loss(c, subject))
+	if (!compare_has_stat(s->kind, stat) || is_empty(c, subject, stat))
 		return false;
 	if (seen_anywhere(c, subject, stat))
 		return true;

@@ -258,14 +258,20 @@ static const char *group_of(const struct sample_subject *s)
 static const struct sample_plan *plan_of(const struct sample_file *f,
 					 const struct sample_subject *s)
 {
+	const struct sample_plan *p, *found = NULL;
 	size_t i;
 
-	for (i = 0; i < f->nplan; i++)
-		if (!strcmp(f->plan[i].source, s->source) &&
-		    !strcmp(f->plan[i].measure, s->measure) &&
-		    (!*f->plan[i].flavour || !strcmp(f->plan[i].flavour, group_of(s))))
-			return &f->plan[i];
-	return NULL;
+	for (i = 0; i < f->nplan; i++) {
+		p = &f->plan[i];
+		if (strcmp(p->source, s->source) || strcmp(p->measure, s->measure))
+			continue;
+		/* The sum over lists is of all flavours: one of them is enough. */
+		if (s->kind == SUBJECT_LEVEL ? found && found->on
+					     : *p->flavour && strcmp(p->flavour, group_of(s)))
+			continue;
+		found = p;
+	}
+	return found;
 }
 
 int compare_barred(const struct comparison *c, size_t subject, char *why, size_t size)
@@ -278,7 +284,7 @@ int compare_barred(const struct comparison *c, size_t subject, char *why, size_t
 		snprintf(why, size, "%s", c->incomparable);
 		return 1;
 	}
-	for (i = 0; s->kind == SUBJECT_MEASURE && i < c->t->nfiles; i++) {
+	for (i = 0; s->kind <= SUBJECT_LEVEL && i < c->t->nfiles; i++) {
 		p = plan_of(&c->t->files[i], s);
 		if (!c->t->files[i].nplan)
 			continue;

@@ -228,8 +228,9 @@ static void say_no_value(const struct comparison *c, const struct compare_row *r
 	if (c->t->subjects[row->subject].kind == SUBJECT_VALUE || !m->samples[side])
 		snprintf(why, WHY, "not seen in %s", name);
 	else
-		snprintf(why, WHY, "cannot tell: %s samples in %s, %s needs about %s a run",
-			 fmt_count(n, sizeof(n), m->samples[side]), name, stat_name(row->stat),
+		snprintf(why, WHY, "cannot tell: %s sample%s in %s, %s needs about %s a run",
+			 fmt_count(n, sizeof(n), m->samples[side]),
+			 m->samples[side] == 1 ? "" : "s", name, stat_name(row->stat),
 			 fmt_count(needs, sizeof(needs), stat_needs(row->stat)));
 }
 

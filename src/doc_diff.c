@@ -143,6 +143,7 @@ static void put_row(struct json *j, const struct diff *d, const struct compare_r
 	json_kdouble(j, "change", m->change);
 	json_kbool(j, "relative", m->relative);
 	put_pair(j, "ci", m->lo, m->hi);
+	json_kdouble(j, "noise", m->test == TEST_NONE ? NAN : m->noise);
 	json_kdouble(j, "p", m->p);
 	json_kdouble(j, "p_corrected", row->corrected);
 	json_key(j, "n");

@@ -262,6 +262,7 @@ void samples_free(struct samples *t)
 			free(t->names[k][i]);
 		free(t->names[k]);
 	}
+	segments_free(t->trash.segments);
 	free(t->subjects);
 	free(t->runs);
 	free(t->files);
@@ -390,6 +391,11 @@ struct sample_values *samples_values(struct samples *t, size_t run, size_t subje
 	size_t i, k;
 
 	if (subject >= r->nvalues) {
+		if (t->nvalues + (subject + 1 - r->nvalues) > SAMPLES_VALUES_MAX) {
+			refuse(t, "values");
+			return &t->trash;
+		}
+		t->nvalues += subject + 1 - r->nvalues;
 		values = reallocarray(r->values, subject + 1, sizeof(*values));
 		if (!values)
 			return NULL;

@@ -132,6 +132,8 @@ struct samples {
 	size_t nnames[2];
 	bool paired;  /* the sides are A and B of --ab */
 	bool refused; /* a bound was reached */
+	size_t nvalues;
+	struct sample_values trash; /* where values beyond the bound go */
 
 	/* The caller's wishes, set before reading. */
 	const struct sample_alias *aliases; /* keys of the base that have a new name */
@@ -141,7 +143,8 @@ struct samples {
 /* Bounds; what goes beyond is left out with a warning. */
 #define SAMPLES_RUNS_MAX 2048
 #define SAMPLES_SUBJECTS_MAX 4096
-#define SAMPLES_KEYS 100 /* of a measure, the greatest counts */
+#define SAMPLES_VALUES_MAX (1u << 20) /* some 130 MB */
+#define SAMPLES_KEYS 100              /* of a measure, the greatest counts */
 
 void samples_init(struct samples *t);
 void samples_free(struct samples *t);

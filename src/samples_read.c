@@ -10,206 +10,9 @@
 #include "capture.h"
 #include "catalog.h"
 #include "log.h"
-#include "model.h"
 #include "plan.h"
-#include "samples.h"
+#include "samples_read.h"
 #include "scope.h"
-
-/* Pieces of the run that is going on. */
-struct going {
-	int subject;
-	struct sample_segments *segments;
-};
-
-struct reader {
-	struct samples *t;
-	const char *path;
-	enum sample_side side; /* SIDE_COUNT: what the marks say */
-	uint32_t file, host, boot;
-	struct model m;
-	struct going *going;
-	size_t ngoing;
-	uint32_t seen[SIDE_COUNT]; /* runs of this file */
-};
-
-/* --- subjects --- */
-
-static void add_pair(struct sample_subject *s, const char *name, const char *value)
-{
-	if (s->npairs < SAMPLE_PAIRS && value)
-		s->pairs[s->npairs++] = (struct sample_pair){ name, (char *)value };
-}
-
-/* Numbers that the kernel gives anew each time: those of one side say nothing of the other's. */
-static bool is_number_of_boot(enum key_name key)
-{
-	return key == KEY_MAP_ID || key == KEY_CGROUP_ID || key == KEY_HIERARCHY ||
-	       key == KEY_TGID || key == KEY_FLUSHER_CGROUP_ID;
-}
-
-static const char *key_as_text(enum key_name key, const struct key_value *v, char *buf, size_t size)
-{
-	switch (key_info(key)->type) {
-	case KEY_NUMBER:
-		snprintf(buf, size, "%" PRIu64, v->number);
-		return buf;
-	case KEY_BOOL:
-		return v->number ? "true" : "false";
-	default:
-		return v->text;
-	}
-}
-
-/* numbers: room for as many as there are pairs. */
-static void add_pairs(struct sample_subject *s, const struct metric *x, char numbers[][24])
-{
-	unsigned int key;
-
-	for (key = 0; key < KEY_OTHER && s->npairs < SAMPLE_PAIRS - 1; key++)
-		if (key_has(&x->keys, key) && !is_number_of_boot(key))
-			add_pair(s, key_text(key),
-				 key_as_text(key, &x->keys.v[key], numbers[s->npairs],
-					     sizeof(numbers[0])));
-	if (x->bound)
-		add_pair(s, "bound", x->bound & KD_SERIES_UPPER ? "upper" : "lower");
-}
-
-static void rename_keys(const struct reader *r, struct sample_subject *s)
-{
-	size_t i, k;
-
-	for (i = 0; r->side == SIDE_BASE && i < r->t->naliases; i++)
-		for (k = 0; k < s->npairs; k++)
-			if (!strcmp(s->pairs[k].value, r->t->aliases[i].old))
-				s->pairs[k].value = (char *)r->t->aliases[i].new;
-}
-
-static int subject_of(struct reader *r, const struct metric *x)
-{
-	const struct measure_info *info = measure_info(x->measure);
-	struct sample_subject s = { .kind = SUBJECT_MEASURE };
-	char numbers[SAMPLE_PAIRS][24];
-
-	s.source = (char *)source_name(x->source);
-	s.measure = (char *)(info ? info->name : "?");
-	s.better = info && info->unit == UNIT_NS ? KD_BETTER_LOWER : KD_BETTER_NONE;
-	s.total = x->by == KEY_NONE;
-	snprintf(s.unit, sizeof(s.unit), "%s", info ? unit_name(info->unit) : "count");
-	add_pairs(&s, x, numbers);
-	rename_keys(r, &s);
-	return samples_subject(r->t, &s);
-}
-
-/* --- values of a run --- */
-
-static bool is_count_only(const struct metric *x)
-{
-	const struct measure_info *info = measure_info(x->measure);
-
-	return info && info->count_only;
-}
-
-static void put_stats(struct sample_values *v, const struct metric *x, uint64_t duration_ns)
-{
-	unsigned int stat;
-
-	v->count += hist_count(&x->hist);
-	for (stat = STAT_MEAN; stat <= STAT_MAX && !is_count_only(x); stat++) {
-		v->v[stat] = stat_of_hist(&x->hist, stat);
-		v->resolution[stat] = (float)stat_resolution(&x->hist, stat);
-	}
-	if (duration_ns)
-		v->v[STAT_RATE] = (double)v->count * 1e9 / (double)duration_ns;
-}
-
-static int put_metrics(struct reader *r, size_t run, bool one_run)
-{
-	struct query q = { .one_run = one_run, .top = SAMPLES_KEYS };
-	uint64_t duration_ns = r->t->runs[run].duration_ns;
-	struct sample_values *v;
-	struct metric *x;
-	size_t n, i;
-	int err = model_metrics(&r->m, &q, &x, &n), at;
-
-	if (err)
-		return err;
-	for (i = 0; !err && i < n; i++) {
-		if (key_has(&x[i].keys, KEY_OTHER))
-			continue; /* the rest of one side is not that of the other */
-		at = subject_of(r, &x[i]);
-		if (at == -E2BIG)
-			continue;
-		v = at < 0 ? NULL : samples_values(r->t, run, (size_t)at);
-		if (v)
-			put_stats(v, &x[i], duration_ns);
-		else
-			err = -ENOMEM;
-	}
-	free(x);
-	return err;
-}
-
-static int put_value(struct reader *r, size_t run, const struct sample_subject *s, double value)
-{
-	int at = samples_subject(r->t, s);
-	struct sample_values *v;
-
-	if (at == -E2BIG)
-		return 0;
-	v = at < 0 ? NULL : samples_values(r->t, run, (size_t)at);
-	if (!v)
-		return -ENOMEM;
-	v->v[STAT_VALUE] = value;
-	v->count++;
-	return 0;
-}
-
-/* What the command said of itself; of a name given several times the last counts. */
-static int put_command_values(struct reader *r, size_t run, const struct run *of)
-{
-	struct sample_subject s = { .kind = SUBJECT_VALUE,
-				    .source = (char *)"metric",
-				    .total = true };
-	size_t i;
-	int err = 0;
-
-	for (i = 0; !err && i < of->nvalues; i++) {
-		s.measure = of->values[i].name;
-		s.better = of->values[i].better;
-		snprintf(s.unit, sizeof(s.unit), "%s", of->values[i].unit);
-		err = put_value(r, run, &s, of->values[i].value);
-	}
-	return err;
-}
-
-static uint64_t lost(const struct reader *r, const struct run *of, unsigned int source,
-		     unsigned int what)
-{
-	if (of)
-		return of->lost[source][what];
-	return r->m.source[source].total[what] - r->m.source[source].base[what];
-}
-
-static int put_lost(struct reader *r, size_t run, const struct run *of)
-{
-	struct sample_subject s = { .kind = SUBJECT_LOST,
-				    .source = (char *)"lost",
-				    .unit = "count",
-				    .better = KD_BETTER_LOWER };
-	uint64_t any = 0, kind;
-	unsigned int what, source;
-	int err = 0;
-
-	for (what = 0; !err && what < KD_LOST_COUNT; what++) {
-		for (kind = 0, source = 0; source < KD_SRC_COUNT; source++)
-			kind += lost(r, of, source, what);
-		any += lost_by_design(what) ? 0 : kind;
-		s.measure = (char *)lost_name(what);
-		err = put_value(r, run, &s, (double)kind);
-	}
-	s.measure = (char *)"any";
-	return err ? err : put_value(r, run, &s, (double)any);
-}
 
 /* --- what disturbed a run --- */
 
@@ -322,7 +125,7 @@ static int on_interval(void *ctx, const struct model *m)
 	for (i = 0; !err && i < n; i++) {
 		if (x[i].by != KEY_NONE)
 			continue;
-		at = subject_of(r, &x[i]);
+		at = reader_subject(r, &x[i]);
 		s = at < 0 ? NULL : going_of(r, at);
 		if (s)
 			err = segments_add(s, &x[i].hist);
@@ -344,6 +147,7 @@ static int hand_over_segments(struct reader *r, size_t run)
 		v = samples_values(r->t, run, (size_t)r->going[i].subject);
 		if (!v)
 			return -ENOMEM;
+		segments_free(v->segments);
 		v->segments = r->going[i].segments;
 		r->going[i].segments = NULL;
 	}
@@ -385,11 +189,7 @@ static int add_run(struct reader *r, enum sample_side side, const struct run *of
 		err = disturbed(run, status, "");
 	}
 	if (!err)
-		err = put_metrics(r, (size_t)at, of);
-	if (!err && of)
-		err = put_command_values(r, (size_t)at, of);
-	if (!err)
-		err = put_lost(r, (size_t)at, of);
+		err = reader_values(r, (size_t)at, of);
 	return err ? err : hand_over_segments(r, (size_t)at);
 }
 

@@ -530,14 +530,25 @@ static int compare_sides(struct diff_command *d, struct samples *t)
 	return code;
 }
 
-/* The base of a first job is not there yet. Only then --no-base speaks; what is broken is an error. */
+static bool is_missing(const char *path)
+{
+	return access(path, F_OK) && errno == ENOENT;
+}
+
+/*
+ * The base of a first job is not there yet. Only then --no-base speaks; what is broken, or was cut off
+ * as FILE.part, is an error.
+ */
 static bool base_is_missing(const struct diff_command *d)
 {
+	char part[4096];
 	size_t i;
 
-	for (i = 0; i < d->side[SIDE_BASE].n; i++)
-		if (!access(d->side[SIDE_BASE].s[i], F_OK) || errno != ENOENT)
+	for (i = 0; i < d->side[SIDE_BASE].n; i++) {
+		snprintf(part, sizeof(part), "%s.part", d->side[SIDE_BASE].s[i]);
+		if (!is_missing(d->side[SIDE_BASE].s[i]) || !is_missing(part))
 			return false;
+	}
 	return true;
 }
 

@@ -22,6 +22,7 @@ static const struct runs_conf {
 	const char *event;
 	uint32_t lost; /* in each run */
 	uint32_t meaning;
+	uint32_t lists; /* objects that wait, in each of two lists */
 } runs_confs[] = {
 	{ .file = "run-base.kdefer", .boot = "aa", .runs = 8, .noise = 2, .seed = 1 },
 	{ .file = "run-equal.kdefer", .boot = "aa", .runs = 8, .noise = 2, .seed = 2 },
@@ -66,6 +67,18 @@ static const struct runs_conf {
 	  .noise = 2,
 	  .seed = 13,
 	  .meaning = 2 },
+	{ .file = "run-lists.kdefer",
+	  .boot = "aa",
+	  .runs = 5,
+	  .noise = 2,
+	  .seed = 17,
+	  .lists = 1000 },
+	{ .file = "run-lists-more.kdefer",
+	  .boot = "aa",
+	  .runs = 5,
+	  .noise = 2,
+	  .seed = 18,
+	  .lists = 3000 },
 	{ .file = "run-ab.kdefer",
 	  .boot = "aa",
 	  .runs = 8,
@@ -115,9 +128,34 @@ static void put_runs_series(struct maker *m, const struct runs_conf *r)
 {
 	put_runs_plan(m, KD_SRC_RCU_GP, KD_M_RCU_GP_DURATION, r->meaning ? r->meaning : 1);
 	put_series(m, m->main[GP_ID].id, KD_DIM_MAIN, 0, 0, "");
+	if (r->lists)
+		put_runs_plan(m, KD_SRC_MEMALLOC, KD_M_MEMALLOC_PENDING, 1);
 	put_runs_plan(m, KD_SRC_CALL_RCU, KD_M_CALL_RCU_LATENCY, 1);
 	put_series(m, m->main[0].id, KD_DIM_MAIN, 0, 0x1000, r->func ? r->func : "old_free_rcu");
 	put_series(m, m->main[1].id, KD_DIM_MAIN, 0, 0x2000, "__d_free");
+}
+
+/* As many as said in one list, a tenth of that in the other, a little less in every second interval. */
+static void put_lists(struct maker *m, uint64_t length)
+{
+	struct kd_rec_pending r = {
+		.rec = { .kind = KD_REC_PENDING, .len = sizeof(r) },
+		.source = KD_SRC_MEMALLOC,
+		.list = KD_LIST_FREE_BY_RCU,
+		.cpu = 0,
+		.key = 7,
+		.unit_size = 64,
+		.flags = KD_PENDING_EXACT,
+		.length = length,
+		.bytes = 64 * length,
+		.age_ns = KD_UNKNOWN,
+	};
+
+	put(m, &r.rec);
+	r.list = KD_LIST_WAITING_FOR_GP;
+	r.length = length / 10;
+	r.bytes = 64 * r.length;
+	put(m, &r.rec);
 }
 
 static void put_mark(struct maker *m, uint32_t index, uint8_t side, bool ended)
@@ -204,6 +242,8 @@ static int make_compared(const char *dir, const struct runs_conf *r)
 			put_mark(&m, run, side, false);
 		for (i = 0; i < RUN_INTERVALS; i++) {
 			run_interval(&m, percent);
+			if (r->lists)
+				put_lists(&m, r->lists * percent / (100 + 10 * i));
 			put_self(&m, 1000 * (run * RUN_INTERVALS + i + 1), 1);
 			put_total(&m, KD_REC_LOST, KD_LOST_TABLE_FULL, (run + 1) * r->lost);
 			put_tick(&m, S);

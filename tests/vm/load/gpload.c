@@ -3,6 +3,7 @@
  * Asks for grace periods, a known number of times, one after another:
  *
  *   gpload sync N      membarrier(2), which calls synchronize_rcu()
+ *   gpload pause N     the same, with 10 ms in between
  *   gpload inotify N   a watch that comes and goes: SRCU
  *   gpload multicast N a group that is joined and left: gives objects to kfree_rcu()
  */
@@ -20,6 +21,12 @@
 static int sync_once(void)
 {
 	return (int)syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0);
+}
+
+static int pause_once(void)
+{
+	usleep(10000);
+	return sync_once();
 }
 
 /* Marks are destroyed a moment later, all that have come together: so one at a time. */
@@ -56,12 +63,14 @@ int main(int argc, char **argv)
 
 	if (argc == 3 && !strcmp(argv[1], "sync"))
 		once = sync_once;
+	if (argc == 3 && !strcmp(argv[1], "pause"))
+		once = pause_once;
 	if (argc == 3 && !strcmp(argv[1], "inotify"))
 		once = inotify_once;
 	if (argc == 3 && !strcmp(argv[1], "multicast"))
 		once = multicast_once;
 	if (!once) {
-		fputs("usage: gpload sync|inotify|multicast N\n", stderr);
+		fputs("usage: gpload sync|pause|inotify|multicast N\n", stderr);
 		return 2;
 	}
 	for (long n = strtol(argv[2], NULL, 10); n > 0; n--)

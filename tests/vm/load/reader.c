@@ -7,7 +7,8 @@
  *                                     the command, and ends the reader MS after that
  *   reader --files N --each MS COMMAND...         one reader of MS after another, and in each of
  *                                     them, when a third is over, the callbacks of N files. No more
- *                                     of both once SIGUSR1 comes ($READER is our process id)
+ *                                     of both once SIGUSR1 comes ($READER is our process id).
+ *                                     --rest MS: and so long none in between
  *
  * All is kept off CPU 1, where it would have to wait. Prints when the last reader began and ended
  * (CLOCK_MONOTONIC) and how many there were, and ends with the command's status.
@@ -33,7 +34,7 @@
 #define MS 1000000UL
 
 static struct reader_bpf *skel;
-static unsigned long each_ns, stay_ns, files;
+static unsigned long each_ns, rest_ns, stay_ns, files;
 static volatile sig_atomic_t enough;
 
 static void on_enough(int sig)
@@ -78,6 +79,8 @@ static void *hold(void *unused)
 	do {
 		skel->bss->end_ns = now_ns() + (each_ns ? each_ns : LONGEST_S * 1000 * MS);
 		getpgid(0);
+		if (rest_ns && !enough)
+			usleep(rest_ns / 1000);
 	} while (each_ns && !enough);
 	return NULL;
 }
@@ -164,15 +167,18 @@ static int hold_and_run(char **argv)
 
 static int usage(void)
 {
-	fputs("usage: reader [--files N] [--stay MS | --each MS] [COMMAND...]\n", stderr);
+	fputs("usage: reader [--files N] [--stay MS | --each MS [--rest MS]] [COMMAND...]\n",
+	      stderr);
 	return 125;
 }
 
 static int parse(int argc, char **argv)
 {
-	static const struct option options[] = {
-		{ "stay", 1, NULL, 's' }, { "each", 1, NULL, 'e' }, { "files", 1, NULL, 'f' }, {}
-	};
+	static const struct option options[] = { { "stay", 1, NULL, 's' },
+						 { "each", 1, NULL, 'e' },
+						 { "files", 1, NULL, 'f' },
+						 { "rest", 1, NULL, 'r' },
+						 {} };
 	int option;
 
 	while ((option = getopt_long(argc, argv, "+", options, NULL)) != -1) {
@@ -180,6 +186,8 @@ static int parse(int argc, char **argv)
 			stay_ns = strtoul(optarg, NULL, 10) * MS;
 		else if (option == 'e')
 			each_ns = strtoul(optarg, NULL, 10) * MS;
+		else if (option == 'r')
+			rest_ns = strtoul(optarg, NULL, 10) * MS;
 		else if (option == 'f')
 			files = strtoul(optarg, NULL, 10);
 		else
