@@ -285,6 +285,7 @@ enum kd_list {
 	/* rstat */
 	KD_LIST_UPDATED,
 	KD_LIST_WAITERS,
+	KD_LIST_BACKLOG,
 	/* rcu_gp: not in records of lists, the model makes them of KD_REC_GP */
 	KD_LIST_CPUS_OWED,
 	KD_LIST_TASKS_OWED,

@@ -14,6 +14,8 @@ enum percpu_var {
 	PERCPU_TASKS_RUDE,
 	PERCPU_TASKS_TRACE,      /* up to 6.19 */
 	PERCPU_TASKS_TRACE_SRCU, /* since 7.0: struct srcu_data */
+	PERCPU_THIS_CPU_OFF,     /* what to add to a per-CPU pointer */
+	PERCPU_RSTAT_BACKLOG,    /* 6.17 on: head of a list of struct css_rstat_cpu */
 	PERCPU_COUNT,
 };
 

@@ -30,7 +30,8 @@ const volatile __u32 by_lock;                       /* the tracepoints of the lo
 const volatile __u32 final_cpu;                     /* the last possible one: a flush ends there */
 const volatile __u64 wanted;                        /* bits of enum kd_measure_id */
 const volatile __u64 text_from, text_bytes = ~0ULL; /* of the kernel */
-const volatile __u64 sample = 1;                    /* follow 1 of N flushes */
+const volatile __u64 tick_ns;    /* between two ticks of the scheduler's clock; 0: not hooked */
+const volatile __u64 sample = 1; /* follow 1 of N flushes */
 
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -368,6 +369,7 @@ static __always_inline void got_lock(struct rs_task *t, __u64 now)
 {
 	__u64 from = t->wait_from;
 
+	t->gap = 0;
 	if (from) {
 		wait_ends(t, now);
 		t->waited += now - from;
@@ -383,6 +385,20 @@ static __always_inline void got_lock(struct rs_task *t, __u64 now)
 	t->got = bpf_ktime_get_ns();
 }
 
+/*
+ * Where the lock may be given up on the way, nobody says so; but then interrupts are on, and a tick
+ * that is due comes. So the longest time without one, less the one tick that was not due yet, was
+ * held at one go.
+ */
+static __always_inline void add_lower(struct rs_task *t, __u64 got, __u64 now)
+{
+	__u64 gap = now - (t->tick > got ? t->tick : got);
+
+	if (t->gap > gap)
+		gap = t->gap;
+	rs_add(t, RS_HOLD_LOWER, gap > tick_ns ? gap - tick_ns : 0);
+}
+
 /* It has given it up. */
 static __always_inline void gave_lock(struct rs_task *t, __u64 now)
 {
@@ -395,6 +411,8 @@ static __always_inline void gave_lock(struct rs_task *t, __u64 now)
 		return;
 	count(&done);
 	rs_add(t, kind, now - got);
+	if (kind == RS_HOLD_UPPER && tick_ns)
+		add_lower(t, got, now);
 	blame = (waited_by(t, bpf_ktime_get_ns()) - t->behind) & TIME_MASK;
 	/* One who began to wait between the clock and the word counts as less than nothing. */
 	if (blame && blame <= TIME_MASK / 2)
@@ -727,6 +745,22 @@ int rs_body_out(__u64 *ctx)
 		return 0;
 	flush_over(t, now);
 	task_gone();
+	return 0;
+}
+
+/* A tick on the CPU that flushes, in an interrupt. */
+SEC("fentry/rcu_sched_clock_irq")
+int rs_tick(__u64 *ctx)
+{
+	struct rs_task *t = task_find();
+	__u64 now = bpf_ktime_get_ns(), from;
+
+	if (!t || !t->got)
+		return 0;
+	from = t->tick > t->got ? t->tick : t->got;
+	if (now - from > t->gap)
+		t->gap = now - from;
+	t->tick = now;
 	return 0;
 }
 

@@ -57,6 +57,7 @@ struct rs_task {
 	__u64 waited;    /* in this flush */
 	__u64 behind;    /* what others had waited when it got the lock: see waiting_at() */
 	__u64 cgroup;    /* struct cgroup */
+	__u64 tick, gap; /* the last tick in this hold, and the longest time without one */
 	__u32 visited;   /* cgroups */
 	__u32 at_once;   /* acquisitions without a wait, not recorded yet */
 	__s32 last_cpu;
@@ -67,7 +68,7 @@ struct rs_task {
 	__u64 ip[RS_FRAMES];
 };
 
-KD_STATIC_ASSERT(sizeof(struct rs_task) == 7 * 8 + 24 + 8 * RS_FRAMES);
+KD_STATIC_ASSERT(sizeof(struct rs_task) == 9 * 8 + 24 + 8 * RS_FRAMES);
 
 #define RS_CALL 1   /* between entry and return of the public function */
 #define RS_SPAN 2   /* a flush seen by its locks only */

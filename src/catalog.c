@@ -351,6 +351,7 @@ static const char *const lists[] = {
 	[KD_LIST_WAITING_FOR_GP_TTRACE] = "waiting_for_gp_ttrace",
 	[KD_LIST_UPDATED] = "updated",
 	[KD_LIST_WAITERS] = "waiters",
+	[KD_LIST_BACKLOG] = "backlog",
 	[KD_LIST_CPUS_OWED] = "cpus_owed",
 	[KD_LIST_TASKS_OWED] = "tasks_owed",
 };

@@ -70,6 +70,7 @@ static const struct {
 	{ "cgroup_rstat_lock_contended", "the lock is taken: the wait for it begins" },
 	{ "cgroup_rstat_locked", "the lock is got: the wait ends, the hold begins" },
 	{ "cgroup_rstat_unlock", "the lock is about to be given up: the hold ends" },
+	{ "rcu_sched_clock_irq", "a tick: interrupts were on, or the tick was late" },
 	{ "bpf_rstat_flush", "a flush visits a cgroup (base statistics)" },
 	{ "mem_cgroup_css_rstat_flush", "a flush visits a memory cgroup" },
 	{ "blkcg_rstat_flush", "a flush visits a cgroup of io" },

@@ -196,6 +196,8 @@ void facts_read(struct facts *f, const struct kernel *k)
 
 /* --- in words --- */
 
+#define ALL_CPUS " Each flush visits all possible CPUs, online or not."
+
 static struct variant rstat(const struct kernel *k)
 {
 	static const char one[] = "rstat";
@@ -205,17 +207,17 @@ static struct variant rstat(const struct kernel *k)
 			return (struct variant){
 				one, "R7",
 				"A flush takes one subsystem; updates go to lockless "
-				"lists of each CPU, by __css_rstat_updated()."
+				"lists of each CPU, by __css_rstat_updated()." ALL_CPUS
 			};
 		if (kernel_has_field(k, "css_rstat_cpu", "lnode"))
 			return (struct variant){
 				one, "R6",
 				"A flush takes one subsystem; updates go to lockless "
-				"lists of each CPU."
+				"lists of each CPU." ALL_CPUS
 			};
 		return (struct variant){ one, "R5",
 					 "A flush takes one subsystem, and its lock again for each "
-					 "CPU; updates take a lock of the CPU." };
+					 "CPU; updates take a lock of the CPU." ALL_CPUS };
 	}
 	if (!kernel_has_func(k, "cgroup_rstat_flush"))
 		return (struct variant){ one, NULL,
@@ -224,21 +226,21 @@ static struct variant rstat(const struct kernel *k)
 		return (struct variant){
 			one, "R4",
 			"A flush takes all subsystems, and the one global lock again "
-			"for each CPU."
+			"for each CPU. kdefer was not tried on such a kernel." ALL_CPUS
 		};
 	if (kernel_has_func(k, "cgroup_rstat_flush_irqsafe"))
 		return (struct variant){ one, "R1",
 					 "A flush takes all subsystems under one global lock; some "
-					 "flushes keep interrupts off all the way." };
+					 "flushes keep interrupts off all the way." ALL_CPUS };
 	if (kernel_has_tp(k, "cgroup_rstat_locked"))
 		return (struct variant){
 			one, "R3",
 			"A flush takes all subsystems under one global lock, which "
-			"has tracepoints."
+			"has tracepoints." ALL_CPUS
 		};
 	return (struct variant){ one, "R2",
 				 "A flush takes all subsystems under one global lock, without "
-				 "tracepoints." };
+				 "tracepoints. kdefer was not tried on such a kernel." ALL_CPUS };
 }
 
 static struct variant tasks_trace(const struct kernel *k)

@@ -7,10 +7,10 @@
 #include "lists.h"
 
 /* One line each: extern const struct lists lists_NAME, and its address below. */
-extern const struct lists lists_call_rcu, lists_rcu_gp, lists_memalloc;
+extern const struct lists lists_call_rcu, lists_rcu_gp, lists_memalloc, lists_rstat;
 
 const struct lists *const lists_sources[] = { &lists_call_rcu, &lists_rcu_gp, &lists_memalloc,
-					      NULL };
+					      &lists_rstat, NULL };
 
 _Static_assert(sizeof(lists_sources) / sizeof(lists_sources[0]) <= LISTS_MAX + 1, "LISTS_MAX");
 

@@ -19,6 +19,8 @@ static const char *const names[PERCPU_COUNT] = {
 	[PERCPU_TASKS] = "rcu_tasks__percpu",
 	[PERCPU_TASKS_RUDE] = "rcu_tasks_rude__percpu",
 	[PERCPU_TASKS_TRACE] = "rcu_tasks_trace__percpu",
+	[PERCPU_THIS_CPU_OFF] = "this_cpu_off",
+	[PERCPU_RSTAT_BACKLOG] = "rstat_backlog_list",
 	[PERCPU_TASKS_TRACE_SRCU] = "rcu_tasks_trace_srcu_struct_srcu_data",
 };
 

@@ -70,18 +70,21 @@ static const struct plan_hook calls_and_lock[] = { CALLS, LOCK, { 0 } };
 	{ .program = "rs_body_out", .target = "cgroup_rstat_flush_locked", .need = HOOK_REQUIRED }
 
 #define FIRST_WAIT "the first wait of a flush; further ones, where it gave up the lock on its way, do not show"
-#define UPPER_HOLD "exact where the lock is kept to the end, else an upper bound: it may be given up on the way"
+#define UPPER_HOLD "exact where the lock is kept to the end, else bounds: it may be given up on the way"
+#define TICK { .program = "rs_tick", .target = "rcu_sched_clock_irq", .need = HOOK_OPTIONAL, .without = "lower bounds" }
 #define UPPER_WORK "without the first wait of a flush; an upper bound where it gave up the lock on its way"
 #define UPPER_BLAME "an upper bound where a flush gave up the lock on its way"
 
+#define UNTRIED "not tried on such a kernel: "
+
 static const struct plan_hook wait_irqsafe[] = { CALLS_IRQSAFE, BODY_NOTED(FIRST_WAIT), { 0 } };
-static const struct plan_hook wait_old[] = { CALLS, BODY_NOTED(FIRST_WAIT), { 0 } };
-static const struct plan_hook hold_irqsafe[] = { CALLS_IRQSAFE, BODY_NOTED(UPPER_HOLD), { 0 } };
-static const struct plan_hook hold_old[] = { CALLS, BODY_NOTED(UPPER_HOLD), { 0 } };
+static const struct plan_hook wait_old[] = { CALLS, BODY_NOTED(UNTRIED FIRST_WAIT), { 0 } };
+static const struct plan_hook hold_irqsafe[] = { CALLS_IRQSAFE, BODY_NOTED(UPPER_HOLD), TICK, { 0 } };
+static const struct plan_hook hold_old[] = { CALLS, BODY_NOTED(UNTRIED UPPER_HOLD), TICK, { 0 } };
 static const struct plan_hook work_irqsafe[] = { CALLS_IRQSAFE, BODY_NOTED(UPPER_WORK), { 0 } };
-static const struct plan_hook work_old[] = { CALLS, BODY_NOTED(UPPER_WORK), { 0 } };
+static const struct plan_hook work_old[] = { CALLS, BODY_NOTED(UNTRIED UPPER_WORK), { 0 } };
 static const struct plan_hook blame_irqsafe[] = { CALLS_IRQSAFE, BODY_NOTED(UPPER_BLAME), { 0 } };
-static const struct plan_hook blame_old[] = { CALLS, BODY_NOTED(UPPER_BLAME), { 0 } };
+static const struct plan_hook blame_old[] = { CALLS, BODY_NOTED(UNTRIED UPPER_BLAME), { 0 } };
 
 /* --- cgroups visited --- */
 
@@ -146,6 +149,24 @@ const struct plan_way rstat_blame_ways[] = {
 	{ BACKEND_TP_BTF, lock, NULL, NULL },
 	{ BACKEND_FENTRY, blame_irqsafe, by_cgroup, NULL },
 	{ BACKEND_FENTRY, blame_old, by_cgroup, NULL },
+	{ 0 },
+};
+
+/* --- pending, read as state --- */
+
+static const char *const offsets[] = { "percpu:runqueues", "percpu:rcu_data", "percpu:this_cpu_off", NULL };
+#define NO_WAITERS "without waiters: who waits for the lock shows in no state, see rstat.wait"
+
+static const struct plan_hook pending_by_subsys[] = {
+	{ .program = "rss_look", .target = "css_rstat_cpu.updated_next", .need = HOOK_REQUIRED, .note = NO_WAITERS }, { 0 },
+};
+static const struct plan_hook pending_by_cgroup[] = {
+	{ .program = "rss_look", .target = "cgroup_rstat_cpu.updated_next", .need = HOOK_REQUIRED, .note = NO_WAITERS }, { 0 },
+};
+
+const struct plan_way rstat_pending_ways[] = {
+	{ BACKEND_STATE, pending_by_subsys, by_subsys, offsets },
+	{ BACKEND_STATE, pending_by_cgroup, by_cgroup, offsets },
 	{ 0 },
 };
 

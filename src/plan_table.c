@@ -393,6 +393,7 @@ const struct plan_measure plan_table[] = {
 	{ KD_SRC_RSTAT, KD_M_RSTAT_WORK, KD_FL_NONE, rstat_work_ways },
 	{ KD_SRC_RSTAT, KD_M_RSTAT_CGROUPS, KD_FL_NONE, rstat_cgroups_ways },
 	{ KD_SRC_RSTAT, KD_M_RSTAT_BLAME, KD_FL_NONE, rstat_blame_ways },
+	{ KD_SRC_RSTAT, KD_M_RSTAT_PENDING, KD_FL_NONE, rstat_pending_ways },
 };
 
 /* clang-format on */

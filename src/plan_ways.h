@@ -6,6 +6,6 @@
 #include "plan.h"
 
 extern const struct plan_way rstat_flush_ways[], rstat_wait_ways[], rstat_hold_ways[],
-	rstat_work_ways[], rstat_cgroups_ways[], rstat_blame_ways[];
+	rstat_work_ways[], rstat_cgroups_ways[], rstat_blame_ways[], rstat_pending_ways[];
 
 #endif

@@ -131,6 +131,8 @@ static int set_constants(struct rstat *r, const struct source_conf *conf, const 
 	ro->final_cpu = last;
 	ro->wanted = measures_of(r->plan);
 	ro->own_tgid = (uint32_t)getpid();
+	if (conf->kernel->hz && plan_uses(r->plan, KD_SRC_RSTAT, "rs_tick"))
+		ro->tick_ns = 1000000000 / conf->kernel->hz;
 	ro->sample = conf->sample;
 	return 0;
 }

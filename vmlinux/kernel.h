@@ -67,30 +67,56 @@ struct kernfs_node {
 	unsigned long long id;        /* 6.1.. unique within the hierarchy */
 };
 
-struct cgroup_root {
-	int hierarchy_id; /* 6.1.. 0 is v2 */
-};
+struct llist_head;
+struct llist_node;
 
 struct cgroup_subsys {
-	char *name; /* 6.1.. "memory", "io" ... */
+	char *name;               /* 6.1.. "memory", "io" ... */
+	struct llist_head *lhead; /* 6.17.. per-CPU pointer: what was updated and not sorted yet */
 };
 
 struct cgroup;
 
+struct css_rstat_cpu;
+struct cgroup_rstat_cpu;
+struct cgroup_root;
+
 struct cgroup_subsys_state {
-	struct cgroup *cgroup;    /* 6.1.. */
-	struct cgroup_subsys *ss; /* 6.1.. NULL: the cgroup's own, for base statistics */
-	unsigned int flags;       /* 6.1.. bit 1: online */
+	struct cgroup *cgroup;              /* 6.1.. */
+	struct cgroup_subsys *ss;           /* 6.1.. NULL: the cgroup's own, for base statistics */
+	unsigned int flags;                 /* 6.1.. bit 1: online */
+	struct cgroup_subsys_state *parent; /* 6.1.. */
+	struct css_rstat_cpu *rstat_cpu;    /* 6.16.. per-CPU pointer */
 };
 
 struct cgroup {
-	struct cgroup_subsys_state self; /* 6.1.. */
-	struct kernfs_node *kn;          /* 6.1.. */
-	struct cgroup_root *root;        /* 6.1.. */
+	struct cgroup_subsys_state self;    /* 6.1.. */
+	struct kernfs_node *kn;             /* 6.1.. */
+	struct cgroup_root *root;           /* 6.1.. */
+	struct cgroup_rstat_cpu *rstat_cpu; /* 6.1..6.15 per-CPU pointer */
 };
 
+struct cgroup_root {
+	int hierarchy_id;   /* 6.1.. 0 is v2 */
+	struct cgroup cgrp; /* 6.1.. the root cgroup */
+};
+
+/* What was updated on a CPU, as a tree: ends in the node itself, and in its parent. */
+struct cgroup_rstat_cpu {
+	struct cgroup *updated_children; /* 6.1..6.15 */
+	struct cgroup *updated_next;     /* 6.1..6.15 */
+};
+
+struct css_rstat_cpu {
+	struct cgroup_subsys_state *updated_children; /* 6.16.. */
+	struct cgroup_subsys_state *updated_next;     /* 6.16.. */
+};
+
+enum cgroup_subsys_id { memory_cgrp_id, io_cgrp_id };
+
 struct css_set {
-	struct cgroup *dfl_cgrp; /* 6.1.. in the v2 hierarchy */
+	struct cgroup_subsys_state *subsys[2]; /* 6.1.. by enum cgroup_subsys_id */
+	struct cgroup *dfl_cgrp;               /* 6.1.. in the v2 hierarchy */
 };
 
 struct rq;

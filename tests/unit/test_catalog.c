@@ -34,6 +34,7 @@ static const char *const lists[] = { "done",
 				     "waiting_for_gp_ttrace",
 				     "updated",
 				     "waiters",
+				     "backlog",
 				     "cpus_owed",
 				     "tasks_owed" };
 static const char *const stages[] = { "rcu", "tasks_trace" };

@@ -29,11 +29,15 @@ locks() {
 	done
 }
 
-# Many flushes at a time that have little to do, then, when all code is warm, one that has much.
-load() {
+# Many flushes at a time that have little to do.
+readers() {
 	rsload read $CGROUPS/rs/cpu.stat 4 1000 rsreader
-	rsload dirty $CGROUPS/rs 1500 1
-	rsload read $CGROUPS/rs/cpu.stat 1 1 rslong
+}
+
+# And, when all code is warm, some that have much.
+load() {
+	readers
+	rsload long $CGROUPS/rs 1000 3
 	rsload dirty $CGROUPS/rs 20 2
 	rsload read $CGROUPS/rs/memory.stat 2 50 rsreader
 }
@@ -41,7 +45,8 @@ load() {
 run() {
 	mkdir -p $CGROUPS/rs
 	echo "+cpu +memory" >$CGROUPS/cgroup.subtree_control
-	rsload make $CGROUPS/rs 1500
+	hist share -s rstat --by cgroup,flusher -- readers
+	rsload make $CGROUPS/rs 1000
 	oracle_on flush_events
 	hist rs -s rstat --by subsystem,cgroup,flusher -- load
 	locks 0

@@ -5,6 +5,7 @@
  *   rsload make PARENT N            N cgroups below PARENT
  *   rsload dirty PARENT N CPUS      each of them has run something on so many CPUs since
  *   rsload read FILE THREADS TIMES NAME  each thread, of that name, reads FILE so often
+ *   rsload long PARENT N TIMES      as rslong: dirties them on one CPU and reads cpu.stat, so often
  *   rsload churn PARENT SECONDS     makes and removes a cgroup that was used, again and again; says how many
  *
  * PARENT is a folder of the v2 hierarchy. Says what it did on standard output.
@@ -118,6 +119,28 @@ static void read_all(int threads)
 	free(t);
 }
 
+/* Known to whoever watches, and all code warm, before the read that takes long. */
+static void read_long(const char *parent, int n, int rounds)
+{
+	char path[512], buf[16384];
+	int fd;
+
+	prctl(PR_SET_NAME, "rslong");
+	snprintf(path, sizeof(path), "%s/cpu.stat", parent);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		die(path);
+	for (int i = 0; i < 20; i++)
+		if (pread(fd, buf, sizeof(buf), 0) <= 0)
+			die(path);
+	for (int i = 0; i < rounds; i++) {
+		dirty(parent, n, 1);
+		if (pread(fd, buf, sizeof(buf), 0) <= 0)
+			die(path);
+	}
+	close(fd);
+}
+
 static void churn(const char *parent, int seconds)
 {
 	time_t end = time(NULL) + seconds;
@@ -147,6 +170,8 @@ int main(int argc, char **argv)
 		name = argv[5];
 		times = atoi(argv[4]);
 		read_all(atoi(argv[3]));
+	} else if (argc == 5 && !strcmp(argv[1], "long")) {
+		read_long(argv[2], atoi(argv[3]), atoi(argv[4]));
 	} else if (argc == 4 && !strcmp(argv[1], "churn")) {
 		churn(argv[2], atoi(argv[3]));
 	} else {

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* lists_rstat.c - user side of bpf/rstat_state.bpf.c: cgroups whose statistics wait for a flush. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+
+#include "../bpf/defer.h"
+#include "../bpf/rstat.h"
+#include "../bpf/rstat_state.h"
+#include "percpu.h"
+#include "rstat_state.skel.h"
+#include "bpf_util.h"
+#include "cpus.h"
+#include "lists.h"
+#include "log.h"
+
+struct rstat_lists {
+	struct rstat_state_bpf *skel;
+	int *possible; /* CPUs */
+	int n;
+	bool no_ipi;
+};
+
+static void unload(void *state)
+{
+	struct rstat_lists *s = state;
+
+	rstat_state_bpf__destroy(s->skel);
+	free(s->possible);
+	free(s);
+}
+
+static int load_object(struct rstat_lists *s, const struct lists_conf *conf)
+{
+	struct rstat_state_bpf *skel = s->skel = rstat_state_bpf__open();
+	int err;
+
+	if (!skel)
+		return log_err(-errno, "rstat: cannot open what reads its lists: %s",
+			       strerror(errno));
+	percpu_fill(&skel->rodata->percpu,
+		    conf->kernel); /* the plan has asked for what is needed */
+	percpu_size(skel->maps.percpu_bases, &skel->rodata->percpu);
+	skel->rodata->shape = kernel_has_field(conf->kernel, "css_rstat_cpu", "updated_next")
+				      ? RS_BY_SUBSYS
+				      : RS_GLOBAL;
+	err = bpf_map__reuse_fd(skel->maps.ring, conf->ring_fd);
+	if (!err)
+		err = bpf_util_load(skel->obj);
+	if (err) {
+		lists_refuse(conf->plan, KD_SRC_RSTAT,
+			     "the kernel does not load what reads its lists: %s",
+			     bpf_util_load_error(err));
+		return -ENODEV;
+	}
+	err = percpu_find(bpf_program__fd(skel->progs.kd_percpu));
+	if (err) {
+		lists_refuse(conf->plan, KD_SRC_RSTAT, "per-CPU data cannot be found: %s",
+			     strerror(-err));
+		return -ENODEV;
+	}
+	return 0;
+}
+
+static int load(void **state, const struct lists_conf *conf)
+{
+	struct rstat_lists *s = calloc(1, sizeof(*s));
+	int err;
+
+	if (!s)
+		return -ENOMEM;
+	s->no_ipi = conf->no_ipi;
+	err = cpus_read("possible", &s->possible, &s->n);
+	if (err)
+		log_err(err, "rstat: cannot read which CPUs are possible: %s", strerror(-err));
+	else
+		err = load_object(s, conf);
+	if (err) {
+		unload(s);
+		return err;
+	}
+	*state = s;
+	return 0;
+}
+
+/* A CPU that is offline, or goes offline just now, is read from afar. */
+static int look_cpu(const struct rstat_lists *s, int cpu, uint32_t unit, uint32_t *next)
+{
+	int fd = bpf_program__fd(s->skel->progs.rss_look);
+	uint64_t there[4] = { (uint64_t)cpu, 1, unit }, afar[4] = { (uint64_t)cpu, 0, unit };
+
+	if (!s->no_ipi && !bpf_util_run_on(fd, there, cpu, next))
+		return 0;
+	return bpf_util_run(fd, afar, next);
+}
+
+/* A cursor is a CPU, by its place among the possible ones, and where to go on in its lists. */
+static int64_t look(void *state, uint32_t cursor)
+{
+	const struct rstat_lists *s = state;
+	int at = (int)(cursor / RSS_UNITS);
+	uint32_t unit = cursor % RSS_UNITS, next = RSS_UNITS;
+
+	for (; at < s->n; at++, unit = 0) {
+		int err = look_cpu(s, s->possible[at], unit, &next);
+
+		if (err)
+			return log_err(err, "rstat: cannot read the lists of CPU %d: %s",
+				       s->possible[at], strerror(-err));
+		if (next < RSS_UNITS)
+			return (int64_t)at * RSS_UNITS + next;
+	}
+	return 0;
+}
+
+static int names(void *state, struct stream *out)
+{
+	(void)state; /* a CPU needs none */
+	(void)out;
+	return 0;
+}
+
+static uint64_t kernel_bytes(void *state)
+{
+	const struct rstat_lists *s = state;
+
+	return bpf_util_map_bytes(s->skel->obj, "ring");
+}
+
+const struct lists lists_rstat = {
+	.source = KD_SRC_RSTAT,
+	.load = load,
+	.look = look,
+	.names = names,
+	.unload = unload,
+	.kernel_bytes = kernel_bytes,
+};
