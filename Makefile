@@ -68,7 +68,8 @@ $(B)/libkdefer.a: $(LIB_OBJ)
 	$(call say,AR,$@)
 	$(Q)rm -f $@ && $(AR) rcs $@ $(LIB_OBJ)
 
-$(LIB_OBJ) $(TOOL_OBJ): $(B)/%.o: %.c $(SKELS) Makefile
+# Skeletons have to be there; which objects include which of them, the compiler notes.
+$(LIB_OBJ) $(TOOL_OBJ): $(B)/%.o: %.c Makefile | $(SKELS)
 	$(call say,CC,$@)
 	@mkdir -p $(@D)
 	$(Q)$(CC) -std=gnu11 $(CPPFLAGS) $(CFLAGS) $(WARN) $(WERROR) -MMD -MP -c -o $@ $<

@@ -12,6 +12,7 @@
 
 #include "capture.h"
 #include "capture_file.h"
+#include "capture_pack.h"
 #include "log.h"
 
 #define BLOCK_RAW (256u << 10) /* the writer's blocks: enough to compress well, little to lose */
@@ -23,8 +24,10 @@ struct capture_writer {
 	char *path, *part;
 	uint64_t limit, written; /* bytes of the file */
 	size_t raw_used;
+	struct pack *pack;
 	unsigned char *raw;    /* BLOCK_RAW */
-	unsigned char *stored; /* block header, then room for whatever zlib makes of BLOCK_RAW */
+	unsigned char *packed; /* PACK_WORST(BLOCK_RAW) */
+	unsigned char *stored; /* block header, then room for whatever zlib makes of these */
 	size_t stored_size;
 };
 
@@ -84,15 +87,16 @@ static int put_file_header(struct capture_writer *w)
 /* A block of what was collected; empty, it is the closing one. */
 static int put_block(struct capture_writer *w)
 {
+	size_t packed = pack_records(w->pack, w->raw, w->raw_used, w->packed);
 	struct block_header h = {
 		.magic = htole32(BLOCK_MAGIC),
-		.raw = htole32((uint32_t)w->raw_used),
+		.raw = htole32((uint32_t)packed),
 	};
-	uLongf stored = w->raw_used ? w->stored_size - sizeof(h) : 0;
+	uLongf stored = packed ? w->stored_size - sizeof(h) : 0;
 	unsigned char *data = w->stored + sizeof(h);
 
-	/* The fastest level: this host is being measured, and totals repeat much anyway. */
-	if (w->raw_used && compress2(data, &stored, w->raw, w->raw_used, Z_BEST_SPEED) != Z_OK)
+	/* The fastest level: this host is being measured, and what is alike is packed away already. */
+	if (packed && compress2(data, &stored, w->packed, packed, Z_BEST_SPEED) != Z_OK)
 		return fail(w, -ENOMEM, "compress");
 	h.stored = htole32((uint32_t)stored);
 	h.crc = htole32(crc_of(data, stored));
@@ -180,7 +184,9 @@ static void free_writer(struct capture_writer *w)
 		close(w->fd);
 	free(w->path);
 	free(w->part);
+	pack_free(w->pack);
 	free(w->raw);
+	free(w->packed);
 	free(w->stored);
 	free(w);
 }
@@ -195,11 +201,13 @@ static struct capture_writer *new_writer(const char *path, bool force)
 	w->force = force;
 	w->path = strdup(path);
 	w->raw = malloc(BLOCK_RAW);
-	w->stored_size = sizeof(struct block_header) + compressBound(BLOCK_RAW);
+	w->pack = pack_new();
+	w->packed = malloc(PACK_WORST(BLOCK_RAW));
+	w->stored_size = sizeof(struct block_header) + compressBound(PACK_WORST(BLOCK_RAW));
 	w->stored = malloc(w->stored_size);
 	if (asprintf(&w->part, "%s.part", path) < 0)
 		w->part = NULL;
-	if (w->path && w->part && w->raw && w->stored)
+	if (w->path && w->part && w->pack && w->raw && w->packed && w->stored)
 		return w;
 	free_writer(w);
 	return NULL;
@@ -239,7 +247,8 @@ static uint64_t size_with(const struct capture_writer *w, size_t more)
 {
 	size_t raw = w->raw_used + more;
 
-	return w->written + (raw ? sizeof(struct block_header) + compressBound(raw) : 0) +
+	return w->written +
+	       (raw ? sizeof(struct block_header) + compressBound(PACK_WORST(raw)) : 0) +
 	       sizeof(struct block_header);
 }
 

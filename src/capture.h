@@ -6,9 +6,10 @@
  *   file header  magic "KDEFER\r\n", u32 version, u32 header length (all of the header, from 16),
  *                u32 0x01020304 in the writer's byte order, u32 CRC-32 of the 20 bytes before
  *   blocks       u32 magic "KDBK", u32 raw length, u32 stored length, u32 CRC-32 of the stored bytes,
- *                then the stored bytes: records, compressed by zlib
+ *                then the stored bytes: records, packed (capture_pack.h), compressed by zlib
  *   last block   raw length 0: the writer closed the file; without it the file was cut
- * A block holds whole records only. A reader takes all whole blocks and says what is missing.
+ * A block holds whole records only, and is packed against those before it. In version 1 records were
+ * not packed. A reader takes all whole blocks and says what is missing.
  */
 #ifndef KDEFER_CAPTURE_H
 #define KDEFER_CAPTURE_H
@@ -18,7 +19,7 @@
 
 #include "stream.h"
 
-#define CAPTURE_VERSION 1
+#define CAPTURE_VERSION 2
 /* Raw and stored bytes of a block: no more is ever allocated. */
 #define CAPTURE_BLOCK_MAX (1u << 20)
 

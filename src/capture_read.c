@@ -13,6 +13,7 @@
 
 #include "capture.h"
 #include "capture_file.h"
+#include "capture_pack.h"
 #include "clock.h"
 #include "log.h"
 
@@ -25,7 +26,8 @@ struct reader {
 	bool gone;            /* nobody writes it any more */
 	struct stream *s;
 	struct capture_end *end;
-	unsigned char *stored, *raw; /* CAPTURE_BLOCK_MAX each */
+	struct pack *pack;                     /* NULL: records are not packed */
+	unsigned char *stored, *raw, *records; /* CAPTURE_BLOCK_MAX each */
 };
 
 /* A writer holds a lock on its file, to the end. */
@@ -128,6 +130,10 @@ static int read_file_header(struct reader *r)
 		return stop(r, "the file ends inside its header");
 	memcpy(&h, buf, sizeof(h));
 	err = check_header_end(r, &h, length);
+	if (!err && le32toh(h.version) > 1) {
+		r->pack = pack_new();
+		err = r->pack ? 0 : log_err(-ENOMEM, "%s: out of memory", r->path);
+	}
 	r->end->bytes = length;
 	return err ? err : 1;
 }
@@ -161,9 +167,25 @@ static int read_closing(struct reader *r, const struct block_header *h)
 	return n < 0 ? (int)n : 0;
 }
 
-/* The stored bytes of a block become `raw` bytes of records in r->raw. 1: they are whole. */
-static int unpack(struct reader *r, const struct block_header *h, uint32_t raw, uint32_t stored)
+/* What zlib gave becomes *size bytes of records in *records. False: they are not whole. */
+static bool restore(struct reader *r, uLongf raw, unsigned char **records, size_t *size)
 {
+	long n = (long)raw;
+
+	*records = r->raw;
+	if (r->pack) {
+		*records = r->records;
+		n = pack_restore(r->pack, r->raw, raw, r->records, CAPTURE_BLOCK_MAX);
+	}
+	*size = n > 0 ? (size_t)n : 0;
+	return n > 0 && holds_whole_records(*records, *size);
+}
+
+/* The stored bytes of a block become *size bytes of *records. 1: they are whole. */
+static int unpack(struct reader *r, const struct block_header *h, unsigned char **records,
+		  size_t *records_size)
+{
+	uint32_t raw = le32toh(h->raw), stored = le32toh(h->stored);
 	uLongf size = raw;
 	ssize_t n;
 
@@ -177,7 +199,7 @@ static int unpack(struct reader *r, const struct block_header *h, uint32_t raw, 
 	if (le32toh(h->crc) != crc_of(r->stored, stored))
 		return stop(r, "a block is damaged: its checksum is wrong");
 	if (uncompress(r->raw, &size, r->stored, stored) != Z_OK || size != raw ||
-	    !holds_whole_records(r->raw, size))
+	    !restore(r, size, records, records_size))
 		return stop(r, "a block is damaged");
 	return 1;
 }
@@ -187,7 +209,8 @@ static int read_block(struct reader *r)
 {
 	struct block_header h;
 	ssize_t n = take(r, &h, sizeof(h));
-	uint32_t raw, stored;
+	unsigned char *records = NULL;
+	size_t size = 0;
 	int err;
 
 	if (n < 0)
@@ -198,16 +221,14 @@ static int read_block(struct reader *r)
 		return stop(r, "the file ends inside a block");
 	if (le32toh(h.magic) != BLOCK_MAGIC)
 		return stop(r, "a block is damaged: it does not begin like one");
-	raw = le32toh(h.raw);
-	stored = le32toh(h.stored);
-	if (!raw)
+	if (!h.raw)
 		return read_closing(r, &h);
-	err = unpack(r, &h, raw, stored);
+	err = unpack(r, &h, &records, &size);
 	if (err <= 0)
 		return err;
 	r->end->blocks++;
-	r->end->bytes += sizeof(h) + stored;
-	err = stream_buffer(r->s, r->raw, raw);
+	r->end->bytes += sizeof(h) + le32toh(h.stored);
+	err = stream_buffer(r->s, records, size);
 	return err ? err : 1;
 }
 
@@ -247,7 +268,9 @@ static int open_capture(struct reader *r)
 		return log_err(-EISDIR, "%s: is a directory, not a capture", r->path);
 	r->stored = malloc(CAPTURE_BLOCK_MAX);
 	r->raw = malloc(CAPTURE_BLOCK_MAX);
-	return r->stored && r->raw ? 0 : log_err(-ENOMEM, "%s: out of memory", r->path);
+	r->records = malloc(CAPTURE_BLOCK_MAX);
+	return r->stored && r->raw && r->records ? 0
+						 : log_err(-ENOMEM, "%s: out of memory", r->path);
 }
 
 int capture_follow(const char *path, struct stream *s, struct capture_end *end,
@@ -264,6 +287,8 @@ int capture_follow(const char *path, struct stream *s, struct capture_end *end,
 		err = read_block(&r);
 	free(r.stored);
 	free(r.raw);
+	free(r.records);
+	pack_free(r.pack);
 	if (r.fd >= 0)
 		close(r.fd);
 	return err;

@@ -16,8 +16,9 @@
 
 #define NAME_MAX_LEN 32
 
-static const struct command *const commands[] = { &command_top,    &command_hist, &command_lists,
-						  &command_record, &command_diff, &command_doctor };
+static const struct command *const commands[] = { &command_top,    &command_hist,   &command_lists,
+						  &command_record, &command_report, &command_diff,
+						  &command_doctor };
 #define COMMANDS (sizeof(commands) / sizeof(commands[0]))
 
 static const struct command *find(const char *name)

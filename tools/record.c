@@ -3,6 +3,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -255,6 +256,15 @@ static void say_recording(const struct record_command *c)
 		log_info("recording; Ctrl-C ends it");
 }
 
+/* A line that is written over: where that can be, and the command does not write there too. */
+static bool can_show_progress(const struct record_command *c)
+{
+	const char *term = getenv("TERM");
+
+	return isatty(STDERR_FILENO) && term && *term && strcmp(term, "dumb") &&
+	       !(c->watch.command && isatty(STDOUT_FILENO));
+}
+
 static int measure(struct record_command *c, struct stream *s, struct session **session)
 {
 	struct session_conf conf;
@@ -268,7 +278,7 @@ static int measure(struct record_command *c, struct stream *s, struct session **
 	if (err)
 		return err;
 	say_recording(c);
-	c->shows_progress = isatty(STDERR_FILENO) && !(c->watch.command && isatty(STDOUT_FILENO));
+	c->shows_progress = can_show_progress(c);
 	err = watch_run(*session, &c->watch);
 	clear_progress(c);
 	return err;

@@ -3,6 +3,7 @@
 #ifndef KDEFER_REPLAY_H
 #define KDEFER_REPLAY_H
 
+#include "capture.h"
 #include "common.h"
 #include "stream.h"
 
@@ -12,6 +13,8 @@
  * be enough to show. Else a negative errno: logged, but for what `take` returned.
  */
 int replay(const struct common *c, stream_sink take, void *ctx);
+/* The same; *end says how far it came. */
+int replay_to(const struct common *c, stream_sink take, void *ctx, struct capture_end *end);
 /* The same; while more of the capture is awaited, `stopped` is asked every 50 ms: true ends it, as a signal. */
 int replay_until(const struct common *c, stream_sink take, void *ctx, int (*stopped)(void));
 

@@ -384,9 +384,9 @@ static void test_not_captures(void **state)
 	assert_int_equal(capture_close(create(true)), 0);
 	memcpy(head, "KDEFER\r\n\1\0\0\0\x18\0\0\0\4\3\2\1", 20);
 	memcpy(newer, head, sizeof(newer));
-	newer[8] = 2;
+	newer[8] = 3;
 	expect_refused(newer, sizeof(newer),
-		       "written by a newer kdefer (format 2, this one reads up to 1)");
+		       "written by a newer kdefer (format 3, this one reads up to 2)");
 	newer[8] = 0;
 	expect_refused(newer, sizeof(newer), "header of this capture is damaged");
 	memcpy(head + 16, "\1\2\3\4", 4);
@@ -688,6 +688,58 @@ static void test_random_damage(void **state)
 	free_small(&x);
 }
 
+/* The file is never larger than was said, and whole; what did not fit was refused, in order. */
+static void test_limit(void **state)
+{
+	static const uint64_t limits[] = { 65536, 100000, 262144, 400000, 1 << 20 };
+	struct kept in = { 0 }, out = { 0 };
+	uint64_t seed = 21, buf[KD_REC_MAX / 8];
+	struct capture_end end;
+	struct stat st;
+	size_t i;
+	int err;
+
+	(void)state;
+	for (i = 0; i < 5; i++) {
+		struct capture_writer *w = create(true);
+
+		in.size = 0;
+		capture_limit(w, limits[i]);
+		for (err = 0; !err;) {
+			const struct kd_rec *rec = noise(buf, &seed, below(&seed, 3000));
+
+			err = capture_write(w, rec);
+			if (!err)
+				keep(&in, rec);
+			assert_true(capture_size(w) <= limits[i]);
+			if (!err && !below(&seed, 20))
+				assert_int_equal(capture_flush(w), 0);
+		}
+		assert_int_equal(err, -EFBIG);
+		assert_int_equal(capture_write(w, noise(buf, &seed, 3000)), -EFBIG);
+		assert_string_equal(logged, "");
+		assert_int_equal(capture_close(w), 0);
+		assert_int_equal(stat(file, &st), 0);
+		assert_true((uint64_t)st.st_size <= limits[i]);
+		assert_true((uint64_t)st.st_size > limits[i] / 3);
+		assert_int_equal(read_into(file, &out, &end), 0);
+		assert_true(end.closed);
+		assert_same(&in, &out);
+	}
+	free(in.bytes);
+	free(out.bytes);
+}
+
+/* Nothing is left of what nobody wants. */
+static void test_discard(void **state)
+{
+	(void)state;
+	capture_discard(create(false));
+	assert_false(exists(part));
+	assert_false(exists(file));
+	capture_discard(NULL);
+}
+
 /* A writer in a process of its own: two blocks with a pause between, then an end or none. */
 static pid_t start_writer(bool closes, struct kept *in)
 {
@@ -811,6 +863,8 @@ int main(void)
 		TEST(test_sink_error),
 		TEST(test_random_damage),
 		TEST(test_follow),
+		TEST(test_limit),
+		TEST(test_discard),
 		TEST(test_follow_a_writer_that_dies),
 		TEST(test_follow_until_stopped),
 	};
