@@ -115,6 +115,16 @@ $(B)/tests/make_capture: tests/golden/make_capture.c $(wildcard tests/golden/*.h
 	@mkdir -p $(@D)
 	$(Q)$(CC) -std=gnu11 $(CPPFLAGS) $(CFLAGS) $(WARN) -o $@ $< $(B)/libkdefer.a $(LDFLAGS) $(LDLIBS)
 
+$(B)/tests/make_top: tests/tui/make_top.c tests/golden/maker.h $(B)/libkdefer.a
+	$(call say,CC,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) -std=gnu11 $(CPPFLAGS) $(CFLAGS) $(WARN) -o $@ $< $(B)/libkdefer.a $(LDFLAGS) $(LDLIBS)
+
+$(B)/tests/draw: tests/tui/draw.c $(B)/libkdefer.a
+	$(call say,CC,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) -std=gnu11 $(CPPFLAGS) $(CFLAGS) $(WARN) -o $@ $< $(B)/libkdefer.a $(LDFLAGS) $(LDLIBS)
+
 $(B)/tests/fields: tests/contract/fields.c $(B)/libkdefer.a
 	$(call say,CC,$@)
 	@mkdir -p $(@D)

@@ -75,5 +75,6 @@ size_t terminal_restore_text(char *buf, size_t size)
 		if (capability(names[i]))
 			tputs(capability(names[i]), 1, collect);
 	collect('\r');
+	del_curterm(cur_term); /* ncurses makes its own */
 	return (size_t)(into - buf);
 }

@@ -11,7 +11,7 @@
  */
 int terminal_find(char *why, size_t size);
 
-/* What makes it as it was before it was drawn on. Returns the length. After terminal_find(). */
+/* What makes it as it was before it was drawn on. Returns the length. Once after terminal_find(). */
 size_t terminal_restore_text(char *buf, size_t size);
 
 #endif

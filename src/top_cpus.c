@@ -6,7 +6,8 @@
 #include "text.h"
 #include "top_panes.h"
 
-#define BAR 22   /* "  12 [|||||||   1234] " */
+#define BAR 22 /* "  12 [|||||||   1234] ", at least */
+#define BAR_MOST 60
 #define LABEL 10 /* "1024-1279 " */
 
 struct cpus {
@@ -49,10 +50,11 @@ static enum style heat(double v, double most)
 	return v > 0 ? (enum style)(STYLE_HEAT + level) : STYLE_DIM;
 }
 
-static void put_bar(struct canvas *c, const struct cpus *v, int row, int column, size_t cpu)
+static void put_bar(struct canvas *c, const struct cpus *v, int row, int column, int width,
+		    size_t cpu)
 {
 	double x = value(v, cpu);
-	int room = BAR - 8, filled = v->most > 0 && x > 0 ? (int)ceil(x / v->most * room) : 0;
+	int room = width - 8, filled = v->most > 0 && x > 0 ? (int)ceil(x / v->most * room) : 0;
 	bool owes = v->s->cpu[cpu].owes;
 	char n[FMT_LEN];
 
@@ -64,11 +66,17 @@ static void put_bar(struct canvas *c, const struct cpus *v, int row, int column,
 	canvas_put(c, row, column + 6 + room, STYLE_DIM, ']');
 }
 
-/* Down the columns, as htop(1) does. */
+/* Down the columns, as htop(1) does: as few of these as there is room for, and as wide. */
 static void put_bars(struct canvas *c, struct rect at, const struct cpus *v, int rows)
 {
-	for (size_t i = 0; i < v->s->ncpus; i++)
-		put_bar(c, v, at.row + 1 + (int)i % rows, at.column + (int)i / rows * BAR, i);
+	int n = (int)v->s->ncpus, columns = (n + rows - 1) / rows, width;
+
+	rows = (n + columns - 1) / columns;
+	width = at.columns / columns;
+	width = width > BAR_MOST ? BAR_MOST : width;
+	for (int i = 0; i < n; i++)
+		put_bar(c, v, at.row + 1 + i % rows, at.column + i / rows * width, width,
+			(size_t)i);
 }
 
 static void put_group(struct canvas *c, const struct cpus *v, int row, int column, size_t first,

@@ -120,25 +120,6 @@ struct shape {
 	int name;
 };
 
-/* The same columns whatever there is to show in them, so that nothing jumps. */
-static const uint32_t columns_of[] = {
-	[TOP_KEY] =
-		1u << TOP_TREND | 1u << TOP_DONE | 1u << TOP_P50 | 1u << TOP_P99 | 1u << TOP_MAX,
-	[TOP_LIST] = 1u << TOP_PENDING | 1u << TOP_TREND | 1u << TOP_BYTES | 1u << TOP_CHANGE |
-		     1u << TOP_OLDEST,
-	[TOP_ENTRY] = 1u << TOP_PENDING | 1u << TOP_TREND | 1u << TOP_BYTES | 1u << TOP_CHANGE |
-		      1u << TOP_OLDEST,
-};
-
-static uint32_t columns_for(const struct top_page *p)
-{
-	uint32_t columns = p ? columns_of[p->kind] : ~0u;
-
-	if (p && p->kind == TOP_KEY && measure_info(p->measure)->count_only)
-		columns = 1u << TOP_TREND | 1u << TOP_DONE;
-	return columns;
-}
-
 static int taken(const struct shape *sh)
 {
 	int sum = sh->name;
@@ -235,8 +216,11 @@ static void put_trend(struct canvas *c, int row, int column, int width, const st
 	top_trend_levels(r, level, width);
 	for (int i = 0; i < width; i++)
 		if (level[i] >= 0)
-			canvas_put(c, row, column + i, selected ? STYLE_SELECTED : STYLE_GOOD,
-				   canvas_level(c, (unsigned int)level[i]));
+			canvas_put(c, row, column + i,
+				   selected   ? STYLE_SELECTED
+				   : level[i] ? STYLE_GOOD
+					      : STYLE_DIM,
+				   level[i] ? canvas_level(c, (unsigned int)level[i]) : '.');
 }
 
 static enum style cell_style(const struct top_row *r, int i, bool selected)
@@ -380,7 +364,7 @@ static int put_rows(struct top_ui *ui, const struct top_snap *s, struct canvas *
 	ui->page_rows = rows;
 	keep_in_sight(ui, at, n, rows);
 	top_page_name(title, sizeof(title), ui, p);
-	fit(&sh, c->columns, columns_for(p),
+	fit(&sh, c->columns, top_ui_columns(p),
 	    widest(list, n, ui->scroll[ui->view], ui->scroll[ui->view] + rows, (int)strlen(title)));
 	put_heads(ui, title, c, top, &sh);
 	for (int i = 0; i < rows; i++) {

@@ -31,12 +31,8 @@ static bool has_several_flavours(const struct top_job *j, const struct metric *x
 
 static void name_of(const struct top_job *j, const struct metric *x, char *name, size_t size)
 {
-	char n[FMT_LEN];
-
 	if (!key_has(&x->keys, KEY_OTHER))
 		view_key(name, size, &x->keys, x->by);
-	else if (x->keys.others)
-		snprintf(name, size, "other (%s more)", fmt_count(n, sizeof(n), x->keys.others));
 	else
 		snprintf(name, size, "other");
 	if (x->keys.has & KEY_GROUPS && has_several_flavours(j, x))
@@ -44,32 +40,108 @@ static void name_of(const struct top_job *j, const struct metric *x, char *name,
 	text_append(name, size, "%s", view_bound(x));
 }
 
+/* So that the row is still there in an interval in which nothing happens to it. */
+static void keep_known(const struct top_job *j, struct track *k, const struct top_row *r,
+		       const struct metric *latest)
+{
+	if (!k->label)
+		k->label = strdup(r->name); /* without memory it is not kept */
+	k->source = r->source;
+	k->measure = r->measure;
+	k->flavour = r->flavour;
+	k->by = (uint8_t)r->by;
+	k->rest = r->rest;
+	k->quiet = !latest;
+	k->total += !latest ? 0 : j->s->window ? hist_count(&latest->hist) : r->count;
+}
+
 static void add_key(struct top_job *j, const struct metric *x)
 {
 	const struct metric *latest = top_latest(j, x);
 	char name[VIEW_KEY + 64], id[VIEW_KEY + 128];
 	struct top_row *r;
+	struct track *k;
 
 	name_of(j, x, name, sizeof(name));
-	/* How many are in "other" changes; that it is the rest does not. */
 	snprintf(id, sizeof(id), "k/%u/%u/%u/%u/%s", x->measure, x->by, x->flavour, x->bound,
 		 key_has(&x->keys, KEY_OTHER) ? "\x01" : name);
 	r = top_add(j, TOP_KEY, x->source, name, id);
 	if (!r)
 		return;
 	r->by = x->by;
+	r->rest = key_has(&x->keys, KEY_OTHER);
 	top_set_metric(j, r, x);
-	top_remember(j, r, latest ? &latest->hist : NULL);
+	k = top_remember(j, r, latest ? &latest->hist : NULL);
+	if (k)
+		keep_known(j, k, r, latest);
+}
+
+/* Nothing happened to it in this interval. */
+static void add_quiet(struct top_job *j, struct track *k)
+{
+	struct top_row *r = top_add(j, TOP_KEY, k->source, k->label, k->name);
+
+	if (!r)
+		return;
+	r->by = (enum key_name)k->by;
+	r->measure = k->measure;
+	r->flavour = k->flavour;
+	r->rest = k->rest;
+	r->has_measure = true;
+	r->unit = measure_info(k->measure)->unit;
+	r->timed = !measure_info(k->measure)->count_only;
+	r->v[TOP_DONE] = 0;
+	if (j->fresh) {
+		tracks_get(&j->t->tracks, k->name); /* moves it on */
+		track_set(k, TRACK_DONE, 0);
+		k->quiet = true;
+	}
+	r->track = k;
+}
+
+static void add_quiet_keys(struct top_job *j)
+{
+	struct tracks *t = &j->t->tracks;
+
+	for (size_t i = 0; i < t->n && !j->err; i++) {
+		struct track *k = t->track[i];
+
+		if (k->label && (k->interval != t->interval || k->quiet))
+			add_quiet(j, k);
+	}
+}
+
+/* By table; in each those with the most events since the baseline first, the rest last. */
+static int by_total(const void *pa, const void *pb)
+{
+	const struct top_row *a = pa, *b = pb;
+	uint64_t x = a->track ? a->track->total : 0, y = b->track ? b->track->total : 0;
+
+	if (a->source != b->source)
+		return a->source - b->source;
+	if (a->measure != b->measure)
+		return a->measure - b->measure;
+	if (a->by != b->by)
+		return (int)a->by - (int)b->by;
+	if (a->rest != b->rest)
+		return a->rest - b->rest;
+	return x > y ? -1 : x < y ? 1 : strcmp(a->id, b->id);
 }
 
 void top_add_keys(struct top_job *j)
 {
+	size_t first = j->s->n;
+
 	for (size_t i = 0; i < j->nshown && !j->err; i++) {
 		const struct metric *x = &j->s->metrics[i];
 
 		if (x->by != KEY_NONE && scope_has_measure(&j->t->scope, x->measure))
 			add_key(j, x);
 	}
+	if (!j->s->window)
+		add_quiet_keys(j);
+	if (j->s->n > first)
+		qsort(j->s->rows + first, j->s->n - first, sizeof(*j->s->rows), by_total);
 }
 
 /* --- lists --- */
@@ -148,7 +220,7 @@ void top_add_lists(struct top_job *j)
 	for (size_t i = 0; i < n && !j->err; i++)
 		add_list(j, &rows[i]);
 	free(rows);
-	q.top = TOP_KEYS_MAX;
+	q.top = TOP_LISTS_MAX;
 	if (!j->err)
 		j->err = backlog_rows(j->m, &q, &rows, &n);
 	if (j->err)

@@ -185,8 +185,7 @@ static void set_sum_done(struct top_job *j, struct top_row *r, const struct part
 		if (first && first->measure != x->measure)
 			continue;
 		first = first ? first : x;
-		x = j->s->window ? x : top_latest(j, x);
-		sum += x ? (double)hist_count(&x->hist) : 0;
+		sum += (double)hist_count(&x->hist);
 	}
 	if (j->m->source[p->source].ctotal[KD_CNT_DONE])
 		r->v[TOP_DONE] =

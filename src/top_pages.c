@@ -67,8 +67,8 @@ static bool help_line(size_t at, const char **left, const char **right, bool *he
 	}
 	at -= TOP_COLUMNS;
 	*right = at == 0   ? ""
-		 : at == 1 ? "A number with ! is above the 60 intervals before it, and twice what"
-			   : "nine of ten of them stayed under. There are no fixed limits.";
+		 : at == 1 ? "A number with ! is above each of the 60 intervals before it, and more"
+			   : "than twice their median. There are no fixed limits.";
 	return at < 3;
 }
 

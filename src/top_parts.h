@@ -16,7 +16,7 @@ struct top_job {
 	bool fresh;  /* its numbers enter the history */
 	size_t room; /* of s->rows */
 	size_t nlatest, nshown;
-	struct top_index *index; /* of s->latest */
+	struct top_index *index; /* of s->latest, where another window is shown */
 	int err;
 };
 
@@ -25,8 +25,11 @@ struct top_row *top_add(struct top_job *j, enum top_kind kind, unsigned int sour
 			const char *name, const char *id);
 /* Its history: looked up, and of a fresh snapshot continued. */
 struct track *top_track(struct top_job *j, struct top_row *r);
-/* Enters what is in the row into its history, and marks what is unusual. hist: of the interval. */
-void top_remember(struct top_job *j, struct top_row *r, const struct hist *hist);
+/*
+ * Enters what is in the row into its history, and marks what is unusual. hist: of the interval. Returns
+ * the history where it was continued, else NULL.
+ */
+struct track *top_remember(struct top_job *j, struct top_row *r, const struct hist *hist);
 /* Rate and quantiles of a metric of s->metrics, in the window that is shown. */
 void top_set_metric(struct top_job *j, struct top_row *r, const struct metric *x);
 const struct metric *top_latest(const struct top_job *j, const struct metric *x);

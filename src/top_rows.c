@@ -100,8 +100,16 @@ static void remember_metric(struct top_job *j, struct track *k, const struct his
 			    const struct top_row *r)
 {
 	double seconds = (double)(j->m->to_ns - j->m->from_ns) / 1e9;
-	uint64_t n = hist_count(h), v;
+	uint64_t n, v;
 
+	track_set_heat(k, h, top_first_octave(r->unit));
+	if (!j->s->window) {
+		for (size_t i = 0; i < REMEMBERED; i++)
+			if (remembered[i].what >= TRACK_DONE)
+				track_set(k, remembered[i].what, r->v[remembered[i].column]);
+		return;
+	}
+	n = hist_count(h);
 	track_set(k, TRACK_DONE, seconds > 0 ? (double)n / seconds : NAN);
 	if (!hist_quantile(h, 0.5, &v))
 		track_set(k, TRACK_P50, (double)v);
@@ -109,10 +117,9 @@ static void remember_metric(struct top_job *j, struct track *k, const struct his
 		track_set(k, TRACK_P99, (double)v);
 	if (n)
 		track_set(k, TRACK_MAX, (double)h->max);
-	track_set_heat(k, h, top_first_octave(r->unit));
 }
 
-void top_remember(struct top_job *j, struct top_row *r, const struct hist *hist)
+struct track *top_remember(struct top_job *j, struct top_row *r, const struct hist *hist)
 {
 	struct track *k = top_track(j, r);
 
@@ -127,6 +134,7 @@ void top_remember(struct top_job *j, struct top_row *r, const struct hist *hist)
 	for (size_t i = 0; r->track && i < REMEMBERED; i++)
 		if (track_unusual(r->track, remembered[i].what))
 			r->unusual |= 1u << remembered[i].column;
+	return k;
 }
 
 /* --- the same metric in two windows --- */
@@ -198,18 +206,19 @@ static int make_index(struct top_job *j)
 /* The same metric of the interval; NULL: nothing happened to it in there. */
 const struct metric *top_latest(const struct top_job *j, const struct metric *x)
 {
-	const struct top_index want = { .hash = hash_of(x) };
-	const struct top_index *found = bsearch(&want, j->index, j->nlatest, sizeof(want), by_hash);
+	const struct top_index want = { .hash = j->index ? hash_of(x) : 0 };
+	const struct top_index *found;
 
+	if (!j->index)
+		return x;
+	found = bsearch(&want, j->index, j->nlatest, sizeof(want), by_hash);
 	return found && is_same(found->metric, x) ? found->metric : NULL;
 }
 
-/* x: since the baseline. */
 void top_set_metric(struct top_job *j, struct top_row *r, const struct metric *x)
 {
-	const struct metric *shown = j->s->window ? x : top_latest(j, x);
 	double seconds = (double)j->s->length_ns / 1e9;
-	uint64_t n = shown ? hist_count(&shown->hist) : 0, v;
+	uint64_t n = hist_count(&x->hist), v;
 
 	r->has_measure = true;
 	r->measure = x->measure;
@@ -217,15 +226,17 @@ void top_set_metric(struct top_job *j, struct top_row *r, const struct metric *x
 	r->unit = measure_info(x->measure)->unit;
 	r->v[TOP_DONE] = seconds > 0 ? (double)n / seconds : NAN;
 	r->timed = !measure_info(x->measure)->count_only;
-	if (!shown || !r->timed)
+	r->count = n;
+	if (!r->timed)
 		return;
-	r->hist = &shown->hist;
-	if (!hist_quantile(&shown->hist, 0.5, &v))
+	r->hist = &x->hist;
+	if (!n)
+		return;
+	if (!hist_quantile(&x->hist, 0.5, &v))
 		r->v[TOP_P50] = (double)v;
-	if (!hist_quantile(&shown->hist, 0.99, &v))
+	if (n >= 1000 && !hist_quantile(&x->hist, 0.99, &v)) /* of fewer it cannot be told */
 		r->v[TOP_P99] = (double)v;
-	if (n)
-		r->v[TOP_MAX] = (double)shown->hist.max;
+	r->v[TOP_MAX] = (double)x->hist.max;
 }
 
 unsigned int top_first_octave(enum unit unit)
@@ -270,7 +281,6 @@ static int ask(struct top_job *j, bool interval, struct metric **out, size_t *n)
 	const struct query q = {
 		.interval = interval,
 		.by = j->t->by,
-		.top = j->t->most ? j->t->most : TOP_KEYS_MAX,
 		.hidden = j->t->scope.hidden,
 		.filters = j->t->filters,
 		.nfilters = j->t->nfilters,
@@ -287,10 +297,12 @@ static int take(struct top *t, const struct model *m, struct top_snap *s, bool f
 	s->window = t->window;
 	s->interval = m->ticks;
 	s->length_ns = m->to_ns - (t->window ? m->start_ns : m->from_ns);
-	j.err = ask(&j, false, &s->metrics, &j.nshown);
-	if (!j.err)
-		j.err = ask(&j, true, &s->latest, &j.nlatest);
-	if (!j.err)
+	j.err = ask(&j, true, &s->latest, &j.nlatest);
+	s->metrics = s->latest;
+	j.nshown = j.nlatest;
+	if (!j.err && t->window)
+		j.err = ask(&j, false, &s->metrics, &j.nshown);
+	if (!j.err && t->window)
 		j.err = make_index(&j);
 	if (!j.err)
 		top_add_head(&j);
@@ -343,7 +355,8 @@ void top_snap_free(struct top_snap *s)
 	free(s->held);
 	free(s->cost);
 	free(s->warning);
-	free(s->metrics);
+	if (s->metrics != s->latest)
+		free(s->metrics);
 	free(s->latest);
 	memset(s, 0, sizeof(*s));
 }

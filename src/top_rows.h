@@ -56,6 +56,8 @@ struct top_row {
 	double v[TOP_COLUMNS]; /* NAN: not known, or does not apply */
 	uint32_t unusual;      /* bits of enum top_column */
 	enum unit unit;
+	uint64_t count;            /* of events in the window */
+	bool rest;                 /* stands for keys that are not told apart */
 	const struct hist *hist;   /* of the window; NULL: none */
 	const struct track *track; /* or NULL */
 };
@@ -93,14 +95,13 @@ struct top_snap {
 	char *cost;    /* what the tool itself costs */
 	char *warning; /* of what is missing in it; "" */
 	uint64_t interval, length_ns;
-	bool window; /* since the baseline, else of the interval */
-	/* Since the baseline: what there is; of the interval: what there is of it. */
-	struct metric *metrics, *latest;
+	bool window;                     /* since the baseline, else of the interval */
+	struct metric *metrics, *latest; /* of the window; of the interval, perhaps the same */
 };
 
 #define TOP_EVENTS_MAX 500
 #define TOP_FILTERS 32
-#define TOP_KEYS_MAX 200 /* of a breakdown; the rest is "other" */
+#define TOP_LISTS_MAX 500 /* keys of the lists of a source; the rest is "other" */
 
 /* What was asked for, and what goes on from one snapshot to the next. */
 struct top {

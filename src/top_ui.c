@@ -98,6 +98,35 @@ size_t top_ui_pages(const struct top_snap *s, unsigned int source, struct top_pa
 	return n;
 }
 
+/* The same columns whatever there is to show in them, so that nothing jumps. */
+static const uint32_t columns_of[] = {
+	[TOP_KEY] =
+		1u << TOP_TREND | 1u << TOP_DONE | 1u << TOP_P50 | 1u << TOP_P99 | 1u << TOP_MAX,
+	[TOP_LIST] = 1u << TOP_PENDING | 1u << TOP_TREND | 1u << TOP_BYTES | 1u << TOP_CHANGE |
+		     1u << TOP_OLDEST,
+	[TOP_ENTRY] = 1u << TOP_PENDING | 1u << TOP_TREND | 1u << TOP_BYTES | 1u << TOP_CHANGE |
+		      1u << TOP_OLDEST,
+};
+
+uint32_t top_ui_columns(const struct top_page *p)
+{
+	uint32_t columns = p ? columns_of[p->kind] : ~0u;
+
+	if (p && p->kind == TOP_KEY && measure_info(p->measure)->count_only)
+		columns = 1u << TOP_TREND | 1u << TOP_DONE;
+	return columns;
+}
+
+/* The table that is shown; NULL: the overview, or none. */
+static const struct top_page *page_of(const struct top_ui *ui, const struct top_snap *s,
+				      struct top_page pages[TOP_PAGES])
+{
+	size_t n = top_ui_pages(s, ui->source, pages);
+	unsigned int at = ui->page[ui->source];
+
+	return ui->view == VIEW_SOURCE && n ? &pages[at < n ? at : n - 1] : NULL;
+}
+
 /* --- rows of a view --- */
 
 static bool is_in_view(const struct top_ui *ui, const struct top_row *r, const struct top_page *p)
@@ -141,9 +170,7 @@ int top_ui_rows(const struct top_ui *ui, const struct top_snap *s, const struct 
 		size_t *n)
 {
 	struct top_page pages[TOP_PAGES];
-	size_t npages = top_ui_pages(s, ui->source, pages);
-	unsigned int at = ui->page[ui->source];
-	const struct top_page *p = npages ? &pages[at < npages ? at : npages - 1] : NULL;
+	const struct top_page *p = page_of(ui, s, pages);
 
 	*n = 0;
 	*list = calloc(s->n + 1, sizeof(**list));
@@ -357,11 +384,14 @@ static void help(struct top_ui *ui)
 
 /* --- order --- */
 
-static void sort(struct top_ui *ui, int by)
+static void sort(struct top_ui *ui, const struct top_snap *s, int by)
 {
+	struct top_page pages[TOP_PAGES];
+	const struct top_page *p = page_of(ui, s, pages);
+	uint32_t columns = (top_ui_columns(p) | 1u << TOP_NAME) & ~(1u << TOP_TREND);
 	int c = ui->sorted ? (int)ui->sort + by : by > 0 ? TOP_NAME + 1 : TOP_COLUMNS - 1;
 
-	if (c == TOP_TREND)
+	while (c >= TOP_NAME && c < TOP_COLUMNS && !(columns >> c & 1))
 		c += by;
 	ui->sorted = c >= TOP_NAME && c < TOP_COLUMNS;
 	ui->sort = ui->sorted ? (enum top_column)c : TOP_NAME;
@@ -504,10 +534,10 @@ static enum top_ask act_on_rows(struct top_ui *ui, const struct top_snap *s, enu
 		ask_for(ui, PROMPT_FILTER);
 		break;
 	case ACT_SORT_NEXT:
-		sort(ui, 1);
+		sort(ui, s, 1);
 		break;
 	case ACT_SORT_LAST:
-		sort(ui, -1);
+		sort(ui, s, -1);
 		break;
 	case ACT_INVERT:
 		ui->invert = !ui->invert;

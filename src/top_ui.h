@@ -71,6 +71,8 @@ enum top_ask top_ui_input(struct top_ui *ui, const struct top_snap *s, int input
 /* Tables of a source that have rows; at least one page is returned where the source has any. */
 size_t top_ui_pages(const struct top_snap *s, unsigned int source,
 		    struct top_page pages[TOP_PAGES]);
+/* Bits of enum top_column that a table has; NULL: the overview. */
+uint32_t top_ui_columns(const struct top_page *p);
 /* Rows of the view in their order. The caller frees *list. 0 or -ENOMEM. */
 int top_ui_rows(const struct top_ui *ui, const struct top_snap *s, const struct top_row ***list,
 		size_t *n);

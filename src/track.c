@@ -19,6 +19,7 @@ void tracks_free(struct tracks *t)
 {
 	for (size_t i = 0; i < t->n; i++) {
 		free(t->track[i]->name);
+		free(t->track[i]->label);
 		free(t->track[i]->heat);
 		free(t->track[i]);
 	}
@@ -150,7 +151,7 @@ void track_set_heat(struct track *k, const struct hist *h, unsigned int first)
 {
 	uint64_t rows[HIST_POW2_ROWS], sum[TRACK_OCTAVES] = { 0 };
 
-	if (!k || !hist_count(h))
+	if (!k || (h->min > h->max && !hist_count(h)))
 		return;
 	if (!k->heat)
 		k->heat = calloc(TRACK_LENGTH, sizeof(*k->heat));
@@ -202,5 +203,5 @@ bool track_unusual(const struct track *k, enum track_what what)
 	if (n < LEAST_KNOWN)
 		return false;
 	qsort(known, n, sizeof(known[0]), by_value);
-	return now > 2 * known[(n - 1) * 9 / 10];
+	return now > 2 * known[(n - 1) / 2];
 }

@@ -34,6 +34,12 @@ struct track {
 	/* 0: nothing; else 1 + 2 * log2 of how many, by interval and octave. NULL: no histogram yet. */
 	uint8_t (*heat)[TRACK_OCTAVES];
 	uint64_t interval; /* the newest that is in it */
+	/* Of a key of a measure, so that its row stays when nothing happens to it: else label is NULL. */
+	char *label;
+	uint64_t total; /* events since the baseline */
+	uint8_t source, measure, flavour, by;
+	bool rest;  /* stands for keys that are not told apart */
+	bool quiet; /* nothing happened to it in the newest interval */
 };
 
 struct tracks {
@@ -62,8 +68,8 @@ double track_value(const struct track *k, enum track_what what, unsigned int bac
 unsigned int track_heat(const struct track *k, unsigned int octave, unsigned int back);
 
 /*
- * The newest value is above every one of the 60 intervals before it, and more than twice what nine of ten
- * of them stayed under. Of fewer than 10 intervals nothing is said.
+ * The newest value is above every one of the 60 intervals before it, and more than twice their median.
+ * Of fewer than 10 intervals nothing is said.
  */
 bool track_unusual(const struct track *k, enum track_what what);
 

@@ -52,6 +52,23 @@ static const struct opt top_options[] = {
 	  .help = "end after so many intervals (default: never; of a capture: at its end)",
 	  FIELD(count),
 	  .min = 1 },
+	{ .name = "by",
+	  .type = OPT_CALL,
+	  .value = "KEY",
+	  .help = "tables of sources go by these keys: a comma list of",
+	  .help_list = key_list,
+	  FIELD(common.by),
+	  .call = parse_by },
+	{ .name = "filter",
+	  .type = OPT_CALL,
+	  .value = "KEY=GLOB",
+	  .help = "only what matches, e.g. func=nf_*; several must all match",
+	  FIELD(common.filters),
+	  .call = parse_filter },
+	{ .name = "raw-addresses",
+	  .type = OPT_FLAG,
+	  .help = "show kernel addresses too",
+	  FIELD(common.raw_addresses) },
 	{ .name = "no-ipi",
 	  .type = OPT_FLAG,
 	  .help = "interrupt no CPU: its lists are read from afar, which is not exact",
@@ -69,7 +86,10 @@ static const struct opt top_options[] = {
 };
 
 static const struct opt *const tables[] = {
-	source_options, top_options, show_options, measure_options, NULL,
+	source_options,
+	top_options,
+	measure_options,
+	NULL,
 };
 
 static const struct opts_command top_opts = {
@@ -275,7 +295,6 @@ static void prepare(struct top_command *c)
 	c->top.scope = common_scope(&c->common, false);
 	top_filter(&c->top, c->common.filters.f, c->common.filters.n);
 	c->top.by = c->common.by;
-	c->top.most = c->common.full ? MODEL_HISTS_MAX : (size_t)c->common.top;
 }
 
 static int top_run(int argc, char **argv)
