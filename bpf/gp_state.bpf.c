@@ -228,7 +228,7 @@ static long see_domain(__u32 i, __u32 *here)
 	return 0;
 }
 
-static __always_inline void begin_srcu(__u32 here)
+static __always_inline void begin_srcu(__u32 here, __u32 nr_domains)
 {
 	bpf_loop(nr_domains, see_domain, &here, 0);
 	if (gp.state != KD_GP_IDLE)
@@ -309,7 +309,7 @@ int gs_task(struct bpf_iter__task *ctx)
 
 /* --- run by user space --- */
 
-static __always_inline void begin(__u32 flavour)
+static __always_inline void begin(__u32 flavour, __u32 nr_domains)
 {
 	__u32 here = bpf_get_smp_processor_id();
 
@@ -325,7 +325,7 @@ static __always_inline void begin(__u32 flavour)
 		begin_expedited(here);
 		break;
 	case KD_FL_SRCU:
-		begin_srcu(here);
+		begin_srcu(here, nr_domains);
 		break;
 	case KD_FL_TASKS:
 		begin_tasks(PERCPU_TASKS, here);
@@ -384,7 +384,7 @@ int gs_look(struct kd_run_args *args)
 
 	switch (args->arg[1]) {
 	case GS_BEGIN:
-		begin(args->arg[0]);
+		begin(args->arg[0], args->arg[3]);
 		return gp.state == KD_GP_WAITING;
 	case GS_WALK:
 		if (w.first < percpu.cpus)

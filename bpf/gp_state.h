@@ -25,7 +25,7 @@ enum gs_step {
 };
 
 /*
- * gs_look: arg[0] = enum kd_flavour, arg[1] = enum gs_step. Tasks flavours have, instead of GS_WALK, the
+ * gs_look: arg[0] = enum kd_flavour, arg[1] = enum gs_step, arg[3] = SRCU domains. Tasks flavours have, instead of GS_WALK, the
  * iterator gs_task over all tasks.
  */
 

@@ -356,7 +356,7 @@ int rl_emit(struct kd_run_args *args)
 	__u32 at = args->arg[1] ? args->arg[1] - 1 : 0, units = percpu.cpus;
 
 	if (o.flavour == KD_FL_SRCU)
-		units *= nr_domains;
+		units *= args->arg[2];
 	o.first = at / RL_LISTS;
 	o.list = at % RL_LISTS;
 	if (o.first < units)

@@ -19,7 +19,8 @@ struct rl_seen {
 
 /*
  * rl_see: arg[0] = CPU whose rcu_data is read, into the map `seen`; arg[1] = 1: run on that CPU.
- * rl_emit: arg[0] = enum kd_flavour, arg[1] = where to go on, 0 first. Returns that, or 0: all written.
+ * rl_emit: arg[0] = enum kd_flavour, arg[1] = where to go on, 0 first, arg[2] = SRCU domains. Returns
+ * where to go on, or 0: all written.
  */
 
 #endif

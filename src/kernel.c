@@ -15,6 +15,9 @@ void kernel_free(struct kernel *k)
 	name_set_free(k->text);
 	name_set_free(k->data);
 	name_set_free(k->traceable);
+	for (size_t i = 0; i < k->nsrcu; i++)
+		free(k->srcu[i].name);
+	free(k->srcu);
 	memset(k, 0, sizeof(*k));
 }
 

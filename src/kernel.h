@@ -18,11 +18,19 @@ enum tri { NO, YES, UNKNOWN };
 
 struct name_set; /* sorted set of function names */
 
+struct kernel_symbol {
+	char *name;
+	uint64_t address; /* 0: hidden from us */
+};
+
 struct kernel {
 	struct btf *btf;       /* NULL: none, see btf_err */
 	int btf_err;           /* negative errno */
 	struct name_set *text; /* text symbols of kallsyms, suffixed names too; NULL: unreadable */
 	struct name_set *data; /* other symbols of kallsyms */
+	struct kernel_symbol
+		*srcu; /* those that have "srcu" in their name, modules' too; NULL: none */
+	size_t nsrcu;
 	struct name_set *traceable; /* available_filter_functions; NULL: unreadable */
 	bool root;                  /* effective uid 0 */
 	uint64_t caps;              /* effective capabilities */

@@ -38,23 +38,43 @@ static const char *symbol_of(char *line, char *type)
 	return name;
 }
 
+/* SRCU domains are known by nothing but their names. Functions are among them, which is found out later. */
+static int keep_srcu(struct kernel *k, const char *name, uint64_t address)
+{
+	struct kernel_symbol *more = reallocarray(k->srcu, k->nsrcu + 1, sizeof(*more));
+
+	if (!more)
+		return -ENOMEM;
+	k->srcu = more;
+	more[k->nsrcu] = (struct kernel_symbol){ .name = strdup(name), .address = address };
+	return more[k->nsrcu++].name ? 0 : -ENOMEM;
+}
+
+static int keep_symbol(struct kernel *k, char *line, kernel_wanted wanted)
+{
+	char type;
+	const char *name = symbol_of(line, &type);
+	int err = 0;
+
+	if (name && strstr(name, "srcu"))
+		err = keep_srcu(k, name, strtoull(line, NULL, 16));
+	if (err || !name || !wanted(name, strlen(name)))
+		return err;
+	return name_set_add(strchr("tTwW", type) ? k->text : k->data, name);
+}
+
 static int read_symbols(struct kernel *k, kernel_wanted wanted)
 {
 	FILE *f = fopen("/proc/kallsyms", "re");
-	char line[1024], type;
-	const char *name;
+	char line[1024];
 	int err = 0;
 
 	if (!f)
 		return 0;
 	k->text = name_set_new();
 	k->data = name_set_new();
-	while (!err && k->text && k->data && fgets(line, sizeof(line), f)) {
-		name = symbol_of(line, &type);
-		if (!name || !wanted(name, strlen(name)))
-			continue;
-		err = name_set_add(strchr("tTwW", type) ? k->text : k->data, name);
-	}
+	while (!err && k->text && k->data && fgets(line, sizeof(line), f))
+		err = keep_symbol(k, line, wanted);
 	fclose(f);
 	if (!k->text || !k->data || err)
 		return -ENOMEM;

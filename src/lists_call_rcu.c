@@ -58,7 +58,6 @@ static int load_object(struct call_rcu_lists *c, const struct lists_conf *conf)
 	percpu_size(skel->maps.percpu_bases, &skel->rodata->percpu);
 	bpf_map__set_max_entries(skel->maps.seen, (__u32)c->cpus);
 	srcu_domains_size(skel->maps.domains, &c->domains);
-	skel->rodata->nr_domains = (__u32)c->domains.n;
 	skel->rodata->hz = conf->kernel->hz ? conf->kernel->hz : 1;
 	err = bpf_map__reuse_fd(skel->maps.ring, conf->ring_fd);
 	if (!err)
@@ -69,9 +68,10 @@ static int load_object(struct call_rcu_lists *c, const struct lists_conf *conf)
 			     bpf_util_load_error(err));
 		return -ENODEV;
 	}
-	err = srcu_domains_fill(bpf_map__fd(skel->maps.domains), &c->domains);
+	err = percpu_find(bpf_program__fd(skel->progs.kd_percpu));
 	if (!err)
-		err = percpu_find(bpf_program__fd(skel->progs.kd_percpu));
+		err = srcu_domains_check(&c->domains, bpf_map__fd(skel->maps.domains),
+					 bpf_program__fd(skel->progs.sd_check));
 	if (err) {
 		lists_refuse(conf->plan, KD_SRC_CALL_RCU, "RCU's per-CPU data cannot be found: %s",
 			     strerror(-err));
@@ -128,7 +128,7 @@ static int see_all(const struct call_rcu_lists *c)
 
 static int64_t emit(const struct call_rcu_lists *c, unsigned int flavour, uint32_t from)
 {
-	uint64_t args[4] = { flavour, from };
+	uint64_t args[4] = { flavour, from, c->domains.n };
 	uint32_t next = 0;
 	int err = bpf_util_run(bpf_program__fd(c->skel->progs.rl_emit), args, &next);
 

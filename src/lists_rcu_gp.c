@@ -44,10 +44,11 @@ static void note_flavours(struct rcu_gp_state *g, const struct plan *plan)
 
 static int find_all(struct rcu_gp_state *g)
 {
-	int err = srcu_domains_fill(bpf_map__fd(g->skel->maps.domains), &g->domains), fd;
+	int err = percpu_find(bpf_program__fd(g->skel->progs.kd_percpu)), fd;
 
 	if (!err)
-		err = percpu_find(bpf_program__fd(g->skel->progs.kd_percpu));
+		err = srcu_domains_check(&g->domains, bpf_map__fd(g->skel->maps.domains),
+					 bpf_program__fd(g->skel->progs.sd_check));
 	if (err || !(g->flavours & TASK_FLAVOURS))
 		return err;
 	fd = bpf_util_iterator(bpf_program__fd(g->skel->progs.gs_task)); /* does it work here? */
@@ -68,7 +69,6 @@ static int load_object(struct rcu_gp_state *g, const struct lists_conf *conf)
 		    conf->kernel); /* the plan has asked for what is needed */
 	percpu_size(skel->maps.percpu_bases, &skel->rodata->percpu);
 	srcu_domains_size(skel->maps.domains, &g->domains);
-	skel->rodata->nr_domains = (__u32)g->domains.n;
 	skel->rodata->hz = conf->kernel->hz ? conf->kernel->hz : 1;
 	bpf_program__set_autoload(skel->progs.gs_task, g->flavours & TASK_FLAVOURS);
 	err = bpf_map__reuse_fd(skel->maps.ring, conf->ring_fd);
@@ -111,7 +111,7 @@ static int load(void **state, const struct lists_conf *conf)
 static int step(const struct rcu_gp_state *g, unsigned int flavour, enum gs_step what,
 		uint32_t from, uint32_t *answer)
 {
-	uint64_t args[4] = { flavour, what, from };
+	uint64_t args[4] = { flavour, what, from, g->domains.n };
 
 	return bpf_util_run(bpf_program__fd(g->skel->progs.gs_look), args, answer);
 }

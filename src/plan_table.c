@@ -142,7 +142,7 @@ static const struct plan_way call_kfree_ways[] = {
 
 STATE(pending_rcu, "rcu_data.cblist");
 STATE(pending_srcu, "srcu_data.srcu_cblist",
-      .note = "domains built into the kernel, not those of modules and those made at run time");
+      .note = "domains that have a symbol; not those of single devices, virtual machines and the like");
 STATE(pending_tasks, "rcu_tasks__percpu.cblist");
 STATE(pending_tasks_rude, "rcu_tasks_rude__percpu.cblist");
 STATE(pending_tasks_trace, "rcu_tasks_trace__percpu.cblist");
@@ -319,7 +319,7 @@ static const struct plan_way memalloc_pending_ways[] = {
 GP_STATE(gp_now_rcu, "rcu_state.gp_seq");
 GP_STATE(gp_now_exp, "rcu_state.expedited_sequence");
 GP_STATE(gp_now_srcu, "srcu_struct.srcu_gp_seq",
-	 .note = "the oldest of the domains built into the kernel; who holds it up does not show");
+	 .note = "the oldest of the domains that have a symbol; who holds it up does not show");
 GP_STATE(gp_now_tasks, "rcu_tasks.tasks_gp_seq");
 GP_STATE(gp_now_rude, "rcu_tasks_rude.tasks_gp_seq", .note = "who holds it up does not show");
 GP_STATE(gp_now_trace, "rcu_tasks_trace.tasks_gp_seq");

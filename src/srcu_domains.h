@@ -14,18 +14,23 @@ struct bpf_map;
 struct srcu_domains {
 	struct srcu_domain_name {
 		char *name;
-		uint32_t at;
-		uint64_t named; /* the address under which the stream knows it */
+		uint64_t at, ssp; /* as in struct srcu_domain */
+		uint64_t named;   /* the address under which the stream knows it */
 	} * of;
 	size_t n;
+	size_t sure; /* those from BTF come first; the others are candidates until they were checked */
 };
 
-/* From BTF, which must not be forgotten yet. That of Tasks Trace is a flavour, and left out. 0, -ENOMEM. */
+/*
+ * From BTF, which must not be forgotten yet, and from symbols. That of Tasks Trace is a flavour, and left
+ * out. 0, -ENOMEM.
+ */
 int srcu_domains_find(struct srcu_domains *d, const struct kernel *k);
 void srcu_domains_free(struct srcu_domains *d);
-/* The map `domains`: before the load, and after it. 0 or a negative errno. */
+/* The map `domains`, before the load. */
 void srcu_domains_size(struct bpf_map *map, const struct srcu_domains *d);
-int srcu_domains_fill(int map_fd, const struct srcu_domains *d);
+/* After it, and after percpu_find(): sd_check says which candidates are domains. 0 or a negative errno. */
+int srcu_domains_check(struct srcu_domains *d, int map_fd, int prog_fd);
 /* KD_REC_NAME for those that were seen in use and are not named yet. 0 or what the sink said. */
 int srcu_domains_name(struct srcu_domains *d, int map_fd, unsigned int source, struct stream *out);
 

@@ -176,8 +176,10 @@ struct srcu_struct___v6_1 {
 };
 
 struct srcu_usage;
+struct srcu_data;
 
 struct srcu_struct {
+	struct srcu_data *sda;       /* 6.1.. per-CPU pointer */
 	struct srcu_usage *srcu_sup; /* 6.4.. */
 	struct srcu_ctr *srcu_ctrp;  /* 6.16.. what readers begin on now */
 };
@@ -201,6 +203,7 @@ struct rcu_tasks {
 	unsigned long tasks_gp_seq; /* 6.1.. */
 	unsigned long gp_start;     /* 6.1.. jiffies */
 	struct rcu_tasks_percpu **rtpcp_array; /* 6.1.. one for each possible CPU */
+	struct rcu_tasks_percpu *rtpcpu;       /* 6.1.. per-CPU pointer */
 };
 
 struct rcu_node {

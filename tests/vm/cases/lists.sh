@@ -61,11 +61,11 @@ behind_tasks() {
 }
 
 hook_a_function() {
-	mkdir "$TRACING"/instances/lists
-	echo schedule >"$TRACING"/instances/lists/set_ftrace_filter
-	echo function >"$TRACING"/instances/lists/current_tracer
-	echo nop >"$TRACING"/instances/lists/current_tracer
-	rmdir "$TRACING"/instances/lists
+	mkdir "$TRACING/instances/lists"
+	echo schedule >"$TRACING/instances/lists/set_ftrace_filter"
+	echo function >"$TRACING/instances/lists/current_tracer"
+	echo nop >"$TRACING/instances/lists/current_tracer"
+	rmdir "$TRACING/instances/lists"
 }
 
 kfree_events() {
@@ -109,7 +109,7 @@ run() {
 	oracle_on oracle_events
 	behind_rcu
 	oracle_save rcu
-	tthold --free $FREED 4 sh "$CASES/guest.sh" --call lists in_trace_reader >"$OUT/tthold"
+	tthold --free $FREED --stay 0.5 sh "$CASES/guest.sh" --call lists in_trace_reader >"$OUT/tthold"
 	behind_tasks
 	drain
 	oracle_on kfree_events

@@ -4,11 +4,13 @@
  * end meanwhile:
  *
  *   tthold [--free N] SECONDS [COMMAND...]
+ *   tthold [--free N] --stay SECONDS COMMAND...
  *
  * Once the reader is on its way, frees N programs that may sleep, each of which hands one callback to
  * RCU Tasks Trace (__bpf_prog_put_rcu), and runs the command. Prints when the reader began, when the
  * last program was freed and when the reader ended (CLOCK_MONOTONIC), and ends with the command's
- * status. The reader lasts SECONDS (0.5, say), whatever the command does.
+ * status. The reader lasts SECONDS (0.5, say), whatever the command does; with --stay, that long after
+ * the command has ended.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -29,6 +31,7 @@
 #include "tthold.skel.h"
 
 static struct tthold_bpf *skel;
+static int stay; /* with the command */
 
 static unsigned long now_ns(void)
 {
@@ -141,6 +144,7 @@ static int hold(unsigned long ns, unsigned long programs, char **argv, int uffd,
 	unsigned long freed_ns = 0;
 	pthread_t thread;
 	pid_t pid = 0;
+	int status = 0;
 
 	if (pthread_create(&thread, NULL, reader, NULL))
 		return die("thread");
@@ -152,7 +156,9 @@ static int hold(unsigned long ns, unsigned long programs, char **argv, int uffd,
 	freed_ns = now_ns();
 	if (*argv)
 		pid = run(argv);
-	sleep_until(skel->bss->started_ns + ns);
+	if (stay)
+		status = status_of(pid);
+	sleep_until((stay ? now_ns() : skel->bss->started_ns) + ns);
 	if (fill(uffd, page, size))
 		return die("userfaultfd");
 	pthread_join(thread, NULL);
@@ -164,7 +170,7 @@ static int hold(unsigned long ns, unsigned long programs, char **argv, int uffd,
 	       (unsigned long long)skel->bss->started_ns, freed_ns,
 	       (unsigned long long)skel->bss->ended_ns);
 	fflush(stdout);
-	return pid ? status_of(pid) : 0;
+	return pid && !stay ? status_of(pid) : status;
 }
 
 int main(int argc, char **argv)
@@ -178,8 +184,13 @@ int main(int argc, char **argv)
 		programs = strtoul(argv[2], NULL, 10);
 		at = 3;
 	}
+	if (at + 2 < argc && !strcmp(argv[at], "--stay")) {
+		stay = 1;
+		at++;
+	}
 	if (at >= argc || atof(argv[at]) <= 0) {
-		fputs("usage: tthold [--free N] SECONDS [COMMAND...]\n", stderr);
+		fputs("usage: tthold [--free N] SECONDS [COMMAND...] | --stay SECONDS COMMAND...\n",
+		      stderr);
 		return 125;
 	}
 	page = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
