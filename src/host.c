@@ -192,6 +192,15 @@ static int fact_config(struct stream *s)
 	return err;
 }
 
+/* Which lists of BPF memory wait for what differs; an empty list would not tell. */
+static int fact_memalloc(const struct kernel *k, struct stream *s)
+{
+	bool there = k->btf && kernel_has_field(k, "bpf_mem_cache", "free_by_rcu");
+	bool trace_lists = there && kernel_has_field(k, "bpf_mem_cache", "free_by_rcu_ttrace");
+
+	return there ? host_fact(s, "memalloc_variant", trace_lists ? "B" : "A") : 0;
+}
+
 int host_emit(const struct kernel *k, struct stream *s)
 {
 	int err = fact_uname(s);
@@ -204,6 +213,8 @@ int host_emit(const struct kernel *k, struct stream *s)
 		err = fact_file(s, "cmdline", "/proc/cmdline");
 	if (!err)
 		err = fact_file(s, "taint", "/proc/sys/kernel/tainted");
+	if (!err)
+		err = fact_memalloc(k, s);
 	if (!err)
 		err = fact_build_id(s);
 	if (!err)
