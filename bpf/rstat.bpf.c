@@ -19,6 +19,9 @@
  * not. Nothing here allocates.
  */
 #define SLOTS_MOST 2048
+#define SERIES_KNOWN(idx) is_named(idx)
+#include "series.bpf.h"
+static __always_inline bool is_named(__u32 idx);
 #include "tick.bpf.h"
 #include "rstat.h"
 #define WORST_WHO struct rs_task
@@ -823,6 +826,17 @@ static __always_inline void put_name(struct kd_rec_series *r, struct rs_who *w, 
 	}
 	if (at <= sizeof(r->name) - RS_PATH)
 		bpf_probe_read_kernel_str(r->name + at, RS_PATH, w->path.text);
+}
+
+/* Another task may have taken its number just now, and be about to name it. */
+static __always_inline bool is_named(__u32 idx)
+{
+	struct rs_who *w;
+
+	if (idx >= nr_slots)
+		return true;
+	w = who_at(slot_key[idx & (SLOTS_MOST - 1)] & 0xffff);
+	return w && *(volatile __u32 *)&w->ready;
 }
 
 static __always_inline void series_describe(struct kd_rec_series *r, __u32 idx, __u64 key)

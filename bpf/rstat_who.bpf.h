@@ -169,14 +169,6 @@ static __always_inline struct rs_who *who_at(__u32 no)
 	return bpf_map_lookup_elem(&whos, &at);
 }
 
-/* Named, or nobody yet. */
-static __always_inline __u32 who_ready(__u32 no)
-{
-	struct rs_who *w = no == RS_WHO_NONE ? NULL : who_at(no);
-
-	return w && *(volatile __u32 *)&w->ready ? no : RS_WHO_NONE;
-}
-
 #define CSS_ONLINE (1u << 1)
 
 /*
@@ -194,7 +186,7 @@ __noinline __u32 rs_cgroup_number(__u64 cgrp)
 	key = mix(mix(0x9e3779b97f4a7c15ULL, id), hierarchy) | 1;
 	no = who_find(key, WHO_CGROUP, stays || who_used[WHO_CGROUP] < who_most / 2, &fresh);
 	if (!fresh)
-		return who_ready(no);
+		return no;
 	w = who_at(no);
 	if (!w)
 		return RS_WHO_NONE;
@@ -267,13 +259,13 @@ __noinline __u32 rs_flusher_number(__u32 class)
 		w = fresh ? who_at(no) : NULL;
 		if (w)
 			flusher_name(w, &f, true);
-		return who_ready(no);
+		return no;
 	}
 	no = who_find(h | 1, WHO_FLUSHER, true, &fresh);
 	w = fresh && no != RS_WHO_NONE ? who_at(no) : NULL;
 	if (w)
 		flusher_name(w, &f, false);
-	return who_ready(no);
+	return no;
 }
 
 /* --- on whose behalf: by the functions on the stack --- */

@@ -162,6 +162,11 @@ static __always_inline int announce(__u32 id, __u32 idx, struct series_shadow *s
 	return 0;
 }
 
+/* A source whose names come after their numbers says whether that of a slot has come. */
+#ifndef SERIES_KNOWN
+#define SERIES_KNOWN(idx) true
+#endif
+
 static long tick_slot(__u32 i, struct series_walk *w)
 {
 	__u32 idx = w->first + i, id = w->id_base + idx;
@@ -174,6 +179,8 @@ static long tick_slot(__u32 i, struct series_walk *w)
 		w->stop = idx + 1;
 		return 1;
 	}
+	if (!sh->announced && !SERIES_KNOWN(idx))
+		return 0; /* it comes with the next tick */
 	/* A value of 0 leaves no sum; the word of a least value is never 0. */
 	if ((s->sum || s->extreme[0].min || s->extreme[1].min) && announce(id, idx, sh))
 		w->full = 1;

@@ -5,7 +5,7 @@
  *   rsload make PARENT N            N cgroups below PARENT
  *   rsload dirty PARENT N CPUS      each of them has run something on so many CPUs since
  *   rsload read FILE THREADS TIMES NAME  each thread, of that name, reads FILE so often
- *   rsload long PARENT N TIMES      as rslong: dirties them on one CPU and reads cpu.stat, so often
+ *   rsload long PARENT N TIMES      as rslong: dirties them on the last CPU and reads cpu.stat, so often
  *   rsload churn PARENT SECONDS     makes and removes a cgroup that was used, again and again; says how many
  *
  * PARENT is a folder of the v2 hierarchy. Says what it did on standard output.
@@ -74,11 +74,11 @@ static void run_in(const char *path, int cpu)
 	close((int)args.cgroup);
 }
 
-static void dirty(const char *parent, int n, int cpus)
+static void dirty(const char *parent, int n, int from, int cpus)
 {
 	char path[512];
 
-	for (int cpu = 0; cpu < cpus; cpu++)
+	for (int cpu = from; cpu < from + cpus; cpu++)
 		for (int i = 0; i < n; i++) {
 			child_path(path, sizeof(path), parent, i);
 			run_in(path, cpu);
@@ -122,8 +122,8 @@ static void read_all(int threads)
 /* Known to whoever watches, and all code warm, before the read that takes long. */
 static void read_long(const char *parent, int n, int rounds)
 {
+	int fd, last = (int)sysconf(_SC_NPROCESSORS_ONLN) - 1;
 	char path[512], buf[16384];
-	int fd;
 
 	prctl(PR_SET_NAME, "rslong");
 	snprintf(path, sizeof(path), "%s/cpu.stat", parent);
@@ -134,7 +134,7 @@ static void read_long(const char *parent, int n, int rounds)
 		if (pread(fd, buf, sizeof(buf), 0) <= 0)
 			die(path);
 	for (int i = 0; i < rounds; i++) {
-		dirty(parent, n, 1);
+		dirty(parent, n, last, 1);
 		if (pread(fd, buf, sizeof(buf), 0) <= 0)
 			die(path);
 	}
@@ -164,7 +164,7 @@ int main(int argc, char **argv)
 	if (argc == 4 && !strcmp(argv[1], "make")) {
 		make(argv[2], atoi(argv[3]));
 	} else if (argc == 5 && !strcmp(argv[1], "dirty")) {
-		dirty(argv[2], atoi(argv[3]), atoi(argv[4]));
+		dirty(argv[2], atoi(argv[3]), 0, atoi(argv[4]));
 	} else if (argc == 6 && !strcmp(argv[1], "read")) {
 		file = argv[2];
 		name = argv[5];
