@@ -198,9 +198,10 @@ static enum outcome judge_change(const struct comparison *c, const struct rule *
 		return OUTCOME_INCONCLUSIVE;
 	}
 	if (!m->relative) {
-		snprintf(why, size, "values of 0 have no ratio");
-		return m->lo >= 0 && m->hi <= 0 && r->limit > 0 ? OUTCOME_PASS
-								: OUTCOME_INCONCLUSIVE;
+		bool none = m->lo >= 0 && m->hi <= 0 && !(m->value[SIDE_BASE] > 0);
+
+		snprintf(why, size, none ? "0 on both sides" : "values of 0 have no ratio");
+		return none && r->limit > 0 ? OUTCOME_PASS : OUTCOME_INCONCLUSIVE;
 	}
 	say_interval(c, m, level, why, size);
 	o = side_of_limit(r, m);

@@ -313,6 +313,46 @@ static void test_pairs(void **state)
 	samples_free(&t);
 }
 
+/* Six hosts, slow and fast ones, each booted with both kernels: hosts are the unit, and their own pairs. */
+static void test_hosts(void **state)
+{
+	struct comparison c;
+	struct samples t;
+	struct rng rng;
+	char name[16];
+	size_t i;
+	int run;
+
+	(void)state;
+	rng_seed(&rng, 21);
+	samples_init(&t);
+	for (i = 0; i < 12; i++) {
+		snprintf(name, sizeof(name), "host %zu", i / 2);
+		assert_int_equal(samples_host(&t, name), (int)i / 2);
+		snprintf(name, sizeof(name), "boot %zu", i);
+		run = samples_run(&t, i % 2 ? SIDE_NEW : SIDE_BASE, (uint32_t)i / 2,
+				  (uint32_t)samples_boot(&t, name));
+		put(&t, (size_t)run, add_metric(&t, 0),
+		    (double)(1 + i / 2) * (i % 2 ? 1.2 : 1) * exp(0.01 * rng_normal(&rng)));
+	}
+	assert_int_equal(compare(&c, &t, &plain), 0);
+	assert_int_equal(c.level, LEVEL_HOST);
+	assert_true(c.paired);
+	assert_int_equal(c.rows[0].verdict, VERDICT_REGRESS);
+	compare_free(&c);
+	/* On other hosts it is another matter: what these differ by hides it. */
+	for (i = 1; i < 12; i += 2) {
+		snprintf(name, sizeof(name), "other %zu", i);
+		t.runs[i].host = (uint32_t)samples_host(&t, name);
+	}
+	assert_int_equal(compare(&c, &t, &plain), 0);
+	assert_int_equal(c.level, LEVEL_HOST);
+	assert_false(c.paired);
+	assert_int_equal(c.rows[0].verdict, VERDICT_INCONCLUSIVE);
+	compare_free(&c);
+	samples_free(&t);
+}
+
 /* --- one run a side: intervals --- */
 
 #define INTERVALS 60
@@ -640,6 +680,7 @@ int main(void)
 		cmocka_unit_test(test_planted_change_is_found),
 		cmocka_unit_test(test_better_and_worse),
 		cmocka_unit_test(test_pairs),
+		cmocka_unit_test(test_hosts),
 		cmocka_unit_test(test_equal_intervals),
 		cmocka_unit_test(test_tail_and_middle),
 		cmocka_unit_test(test_one_bucket),
