@@ -230,15 +230,11 @@ static __always_inline int see_kfree(__u64 *total, __u64 krc)
 
 /* --- to records --- */
 
-struct out {
-	struct rl_seen l;
-	__u64 deadline, key;
-	__u32 flavour, cpu, unit, first, list, flags;
-	__u32 stop; /* where to go on */
-};
+struct rl_out out;
 
-static long put_list(__u32 i, struct out *o)
+static long put_list(__u32 i, void *unused)
 {
+	struct rl_out *o = &out;
 	struct kd_rec_pending *r;
 
 	if (i < o->list || !o->l.length[i & (RL_LISTS - 1)])
@@ -266,7 +262,7 @@ static long put_list(__u32 i, struct out *o)
 	return 0;
 }
 
-static __always_inline void see_domain(struct out *o, __u32 domain)
+static __always_inline void see_domain(struct rl_out *o, __u32 domain)
 {
 	struct srcu_domain *d = bpf_map_lookup_elem(&domains, &domain);
 	struct srcu_data *sdp = srcu_data_of(d, o->cpu);
@@ -277,7 +273,7 @@ static __always_inline void see_domain(struct out *o, __u32 domain)
 	see_list(&o->l, (__u64)&sdp->srcu_cblist);
 }
 
-static __always_inline void see_tasks(struct out *o, enum percpu_var var)
+static __always_inline void see_tasks(struct rl_out *o, enum percpu_var var)
 {
 	struct rcu_tasks_percpu *rtpcp = (void *)percpu_address(var, o->cpu);
 
@@ -285,7 +281,7 @@ static __always_inline void see_tasks(struct out *o, enum percpu_var var)
 		see_list(&o->l, (__u64)&rtpcp->cblist);
 }
 
-static __always_inline void see_trace(struct out *o)
+static __always_inline void see_trace(struct rl_out *o)
 {
 	struct srcu_data *sdp = (void *)percpu_address(PERCPU_TASKS_TRACE_SRCU, o->cpu);
 
@@ -295,7 +291,7 @@ static __always_inline void see_trace(struct out *o)
 		see_tasks(o, PERCPU_TASKS_TRACE);
 }
 
-static __always_inline void see_krc(struct out *o)
+static __always_inline void see_krc(struct rl_out *o)
 {
 	__u64 krc = percpu_address(PERCPU_KRC, o->cpu);
 
@@ -303,7 +299,7 @@ static __always_inline void see_krc(struct out *o)
 		o->flags |= KD_PENDING_TRUNCATED;
 }
 
-static __always_inline void see_unit(struct out *o)
+static __always_inline void see_unit(struct rl_out *o)
 {
 	struct rl_seen *l;
 
@@ -336,8 +332,11 @@ static __always_inline void see_unit(struct out *o)
 	}
 }
 
-static long put_unit(__u32 i, struct out *o)
+static long put_unit(__u32 i, void *unused)
 {
+	struct rl_out *o = &out;
+	int nothing = 0;
+
 	o->unit = o->first + i;
 	o->list = i ? 0 : o->list;
 	if (i && bpf_ktime_get_ns() > o->deadline) {
@@ -345,21 +344,25 @@ static long put_unit(__u32 i, struct out *o)
 		return 1;
 	}
 	see_unit(o);
-	bpf_loop(KD_LIST_INVOKING + 1, put_list, o, 0);
+	bpf_loop(KD_LIST_INVOKING + 1, put_list, &nothing, 0);
 	return !!o->stop;
 }
 
 SEC("raw_tp")
 int rl_emit(struct kd_run_args *args)
 {
-	struct out o = { .flavour = args->arg[0], .deadline = bpf_ktime_get_ns() + RUN_NS };
+	struct rl_out *o = &out;
+	int nothing = 0;
 	__u32 at = args->arg[1] ? args->arg[1] - 1 : 0, units = percpu.cpus;
 
-	if (o.flavour == KD_FL_SRCU)
+	o->flavour = args->arg[0];
+	o->deadline = bpf_ktime_get_ns() + RUN_NS;
+	o->stop = 0;
+	if (o->flavour == KD_FL_SRCU)
 		units *= args->arg[2];
-	o.first = at / RL_LISTS;
-	o.list = at % RL_LISTS;
-	if (o.first < units)
-		bpf_loop(units - o.first, put_unit, &o, 0);
-	return o.stop;
+	o->first = at / RL_LISTS;
+	o->list = at % RL_LISTS;
+	if (o->first < units)
+		bpf_loop(units - o->first, put_unit, &nothing, 0);
+	return o->stop;
 }

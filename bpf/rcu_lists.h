@@ -18,6 +18,17 @@ struct rl_seen {
 };
 
 /*
+ * What is being written. Not on the stack: of what lies there the verifier of 6.1 takes a zero for one
+ * that stays, and the code for other lengths for dead.
+ */
+struct rl_out {
+	struct rl_seen l;
+	__u64 deadline, key;
+	__u32 flavour, cpu, unit, first, list, flags;
+	__u32 stop; /* where to go on */
+};
+
+/*
  * rl_see: arg[0] = CPU whose rcu_data is read, into the map `seen`; arg[1] = 1: run on that CPU.
  * rl_emit: arg[0] = enum kd_flavour, arg[1] = where to go on, 0 first, arg[2] = SRCU domains. Returns
  * where to go on, or 0: all written.

@@ -6,7 +6,7 @@
 FILES=500  # callbacks of as many, behind a reader of RCU
 FREED=5    # programs, behind a reader of Tasks Trace
 JOINED=300 # given to kfree_rcu(): two objects each, at least
-LOOKS=60   # at SRCU's lists, 10 ms apart
+LOOKS=100  # at SRCU's lists, 10 ms apart
 
 # look NAME: what waits, and for which grace periods.
 look() {
@@ -95,11 +95,11 @@ srcu_events() {
 
 watch_srcu() {
 	mark begin
-	(while :; do gpload inotify 20; done) &
-	load=$!
+	# Several, for a grace period that nobody asked for just before is a short one.
+	for _ in 1 2 3 4; do gpload inotify 2000 & done
 	kdefer lists -s call_rcu,rcu_gp.pending --ndjson -i 10ms -n $LOOKS >"$OUT/srcu.ndjson" \
 		2>"$OUT/srcu.err"
-	kill $load
+	killall gpload
 	wait
 	mark end
 }
@@ -114,6 +114,7 @@ run() {
 	drain
 	oracle_on kfree_events
 	mark begin
+	look kfree.before # they may lie there for five seconds
 	reader sh "$CASES/guest.sh" --call lists give_and_look >"$OUT/kfree.reader"
 	mark end
 	oracle_save kfree
