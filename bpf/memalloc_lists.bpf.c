@@ -14,7 +14,7 @@
  * A map can go at any time. Its id is zeroed when nothing holds it any more, before any of it is
  * freed: if it still has its id after its lists were read, it was there all the time.
  */
-#include "ring.bpf.h"
+#include "memalloc_maps.bpf.h"
 #include "memalloc_lists.h"
 
 #define RUN_NS 300000 /* no new cache is begun after it: a run is an interrupt */
@@ -22,7 +22,6 @@
 const volatile struct ml_list lists[ML_LISTS];
 const volatile __u32 nr_lists =
 	1; /* never 0: the verifier of 6.18 trips over a loop that is known not to run */
-const volatile __u32 type_rhash; /* number of that type of map on this kernel; 0: none */
 /*
  * Of one cache in so many, another one each look, free_llist is walked too and held against its counter:
  * a test of the whole way of reading. Of all it would cost several times what the rest costs.
@@ -36,18 +35,6 @@ struct {
 	__type(key, __u32);
 	__type(value, struct ml_shared);
 } shared SEC(".maps");
-
-/* Only there to be looked at: its address on a CPU, less its base, is that CPU's distance. */
-struct {
-	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, 1);
-	__type(key, __u32);
-	__type(value, __u64);
-} probe SEC(".maps");
-
-extern const void bpf_global_ma __ksym __weak;
-extern const void bpf_global_percpu_ma __ksym __weak;
-extern const void bpf_cpumask_ma __ksym __weak;
 
 __u64 map_fops; /* file operations of maps: what those of ours have */
 
@@ -68,107 +55,15 @@ static __always_inline __u64 word_at(__u64 address)
 
 /* --- where things are --- */
 
-/* A pointer as a number, which the verifier does not follow. */
-static __always_inline __u64 number_of(void *pointer)
-{
-	void *volatile p = pointer;
-	__u64 v = 0;
-
-	bpf_probe_read_kernel(&v, sizeof(v), (void *)&p);
-	return v;
-}
-
+/* arg[0] = a file descriptor of a map: what do files of maps look like? */
 SEC("raw_tp")
-int kd_distance(struct kd_run_args *args)
-{
-	__u32 zero = 0;
-	struct ml_shared *s = shared_get();
-	struct bpf_array *array;
-	void *there = bpf_map_lookup_percpu_elem(&probe, &zero, args->arg[0]);
-
-	if (!there || !s)
-		return 1;
-	array = (void *)number_of(&probe);
-	s->distance = number_of(there) - (__u64)BPF_CORE_READ(array, pptrs[0]);
-	return 0;
-}
-
-static __always_inline void global_at(struct ml_shared *s, __u32 i, const void *symbol)
-{
-	struct bpf_mem_alloc *ma = (void *)symbol;
-
-	s->global[i][0] = symbol ? (__u64)BPF_CORE_READ(ma, caches) : 0;
-	s->global[i][1] = symbol ? (__u64)BPF_CORE_READ(ma, cache) : 0;
-}
-
-/* arg[0] = a file descriptor of a map. */
-SEC("raw_tp")
-int kd_find(struct kd_run_args *args)
+int kd_fops(struct kd_run_args *args)
 {
 	struct task_struct *self = (void *)bpf_get_current_task();
-	struct ml_shared *s = shared_get();
-	struct file *file;
+	struct file *file =
+		(void *)word_at((__u64)(BPF_CORE_READ(self, files, fdt, fd) + args->arg[0]));
 
-	if (!s)
-		return 1;
-	file = (void *)word_at((__u64)(BPF_CORE_READ(self, files, fdt, fd) + args->arg[0]));
 	map_fops = (__u64)BPF_CORE_READ(file, f_op);
-	global_at(s, 0, &bpf_global_ma);
-	global_at(s, 1, &bpf_global_percpu_ma);
-	global_at(s, 2, &bpf_cpumask_ma);
-	return 0;
-}
-
-static __always_inline void caches_of(struct ml_found *f, void *map)
-{
-	struct bpf_htab *htab = map;
-	struct lpm_trie *trie = map;
-	struct bpf_rhtab *rhtab = map;
-	struct bpf_local_storage_map *storage = map;
-
-	switch (f->type) {
-	case BPF_MAP_TYPE_HASH:
-	case BPF_MAP_TYPE_PERCPU_HASH:
-	case BPF_MAP_TYPE_LRU_HASH:
-	case BPF_MAP_TYPE_LRU_PERCPU_HASH:
-	case BPF_MAP_TYPE_HASH_OF_MAPS:
-		f->cache[0] = (__u64)BPF_CORE_READ(htab, ma.cache);
-		f->cache[1] = (__u64)BPF_CORE_READ(htab, pcpu_ma.cache);
-		return;
-	case BPF_MAP_TYPE_LPM_TRIE:
-		if (bpf_core_field_exists(trie->ma))
-			f->cache[0] = (__u64)BPF_CORE_READ(trie, ma.cache);
-		return;
-	case BPF_MAP_TYPE_SK_STORAGE:
-	case BPF_MAP_TYPE_INODE_STORAGE:
-	case BPF_MAP_TYPE_TASK_STORAGE:
-	case 32: /* BPF_MAP_TYPE_CGRP_STORAGE, which older headers lack */
-		if (bpf_core_field_exists(storage->selem_ma)) {
-			f->cache[0] = (__u64)BPF_CORE_READ(storage, selem_ma.cache);
-			f->cache[1] = (__u64)BPF_CORE_READ(storage, storage_ma.cache);
-		}
-		return;
-	}
-	if (type_rhash && f->type == type_rhash && bpf_core_field_exists(rhtab->ma))
-		f->cache[0] = (__u64)BPF_CORE_READ(rhtab, ma.cache);
-}
-
-SEC("iter/bpf_map")
-int kd_maps(struct bpf_iter__bpf_map *ctx)
-{
-	struct bpf_map *map = ctx->map;
-	struct ml_found f = {};
-
-	if (!map)
-		return 0;
-	f.map = (__u64)map;
-	f.id = BPF_CORE_READ(map, id);
-	f.type = BPF_CORE_READ(map, map_type);
-	caches_of(&f, map);
-	if (!f.id || !(f.cache[0] | f.cache[1]))
-		return 0;
-	bpf_probe_read_kernel(f.name, sizeof(f.name), &map->name);
-	bpf_seq_write(ctx->meta->seq, &f, sizeof(f));
 	return 0;
 }
 

@@ -4,6 +4,7 @@
 #define KDEFER_MEMALLOC_LISTS_H
 
 #include "defer.h"
+#include "memalloc_maps.h"
 
 #define ML_LISTS 16       /* lists of a struct bpf_mem_cache, at most */
 #define ML_CACHE_WORDS 64 /* of it, at most: 512 bytes */
@@ -11,7 +12,6 @@
 #define ML_WINDOW 1024    /* caches that programs know at a time */
 #define ML_ROWS 512       /* found by one run */
 #define ML_SEND 256       /* records written by one run */
-#define ML_GLOBALS 3      /* bpf_global_ma, bpf_global_percpu_ma, bpf_cpumask_ma */
 
 /* How the length of a list of this kernel is found. */
 enum ml_kind {
@@ -26,15 +26,6 @@ struct ml_list {
 	__u16 offset; /* in struct bpf_mem_cache, bytes */
 	__u16 list;   /* enum kd_list */
 	__u32 kind;   /* enum ml_kind */
-};
-
-/* An allocator as the map iterator saw it: one record for each map that has any. */
-struct ml_found {
-	__u64 map;      /* struct bpf_map */
-	__u64 cache[2]; /* per-CPU, of one size; 0: none */
-	__u32 id;
-	__u32 type;
-	char name[16];
 };
 
 /* A file descriptor of a map. */
@@ -80,10 +71,8 @@ struct ml_job {
 
 /* One page-aligned value that user space maps. */
 struct ml_shared {
-	__u64 raw[ML_CACHE_WORDS];   /* programs' own */
-	__u64 distance;              /* kd_distance: of per-CPU memory, arg[0] = CPU */
-	__u64 global[ML_GLOBALS][2]; /* kd_find: caches of all sizes, of one size */
-	__u32 look;                  /* number of the look under way */
+	__u64 raw[ML_CACHE_WORDS]; /* programs' own */
+	__u32 look;                /* number of the look under way */
 	__u32 pad;
 	__u32 rows;     /* kd_sweep: in row[] */
 	__u32 vanished; /* kd_sweep: maps that went while their lists were read, in this run */

@@ -26,13 +26,12 @@
 #define HOLDERS_OFTEN_NS 10000000000ULL
 #define HOLDERS_SHOWN 24
 
-static const char *const globals[ML_GLOBALS] = { "bpf_global_ma", "bpf_global_percpu_ma",
-						 "bpf_cpumask_ma" };
-
 struct memalloc {
 	struct memalloc_lists_bpf *skel;
 	struct ml_layout layout;
 	struct ml_look look;
+	struct ml_cpus cpus;
+	struct ml_globals globals;
 	struct ml_maps maps;
 	int maps_prog, files_prog; /* iterators; files_prog < 0: holders cannot be had */
 	bool named_lists;          /* those without a name of ours, and global allocators */
@@ -59,6 +58,7 @@ static int load_object(struct memalloc *m, const struct lists_conf *conf)
 	if (!m->skel)
 		return log_err(-errno, "memalloc: cannot open its programs: %s", strerror(errno));
 	set_constants(m);
+	bpf_map__set_max_entries(m->skel->maps.distances, m->cpus.n);
 	err = bpf_map__reuse_fd(m->skel->maps.ring, conf->ring_fd);
 	if (!err)
 		err = bpf_util_load(m->skel->obj);
@@ -79,66 +79,23 @@ static int map_shared(struct memalloc *m)
 	return 0;
 }
 
-/* By number, whether each is in that list. */
-static int read_cpus(const char *which, bool *is, uint32_t n)
-{
-	int *cpu, count, err = cpus_read(which, &cpu, &count);
-
-	if (err)
-		return err;
-	memset(is, 0, n * sizeof(*is));
-	for (int i = 0; i < count; i++)
-		if ((uint32_t)cpu[i] < n)
-			is[cpu[i]] = true;
-	free(cpu);
-	return 0;
-}
-
-static int find_cpus(struct memalloc *m)
-{
-	struct ml_look *l = &m->look;
-	int *cpu, n, err = cpus_read("possible", &cpu, &n);
-
-	if (err)
-		return err;
-	l->npossible = (uint32_t)n;
-	for (int i = 0; i < n; i++)
-		if ((uint32_t)cpu[i] >= l->cpus)
-			l->cpus = (uint32_t)cpu[i] + 1;
-	free(cpu);
-	l->distance = calloc(l->cpus, sizeof(*l->distance));
-	l->possible = calloc(l->cpus, sizeof(*l->possible));
-	l->online = calloc(l->cpus, sizeof(*l->online));
-	if (!l->distance || !l->possible || !l->online)
-		return -ENOMEM;
-	return read_cpus("possible", l->possible, l->cpus);
-}
-
-static int find_distances(struct memalloc *m)
-{
-	struct ml_look *l = &m->look;
-
-	for (uint32_t cpu = 0; cpu < l->cpus; cpu++) {
-		uint64_t args[4] = { cpu };
-		uint32_t failed = 0;
-		int err = l->possible[cpu]
-				  ? bpf_util_run(bpf_program__fd(m->skel->progs.kd_distance), args,
-						 &failed)
-				  : 0;
-
-		if (err || failed)
-			return err ? err : -ENXIO;
-		l->distance[cpu] = l->shared->distance;
-	}
-	return 0;
-}
-
-/* Global allocators, and what the files of maps look like, for which any map does. */
-static int find_things(struct memalloc *m)
+/* What the files of maps look like, for which any map does. */
+static int find_fops(struct memalloc *m)
 {
 	uint64_t args[4] = { (uint64_t)bpf_map__fd(m->skel->maps.shared) };
 
-	return bpf_util_run(bpf_program__fd(m->skel->progs.kd_find), args, NULL);
+	return bpf_util_run(bpf_program__fd(m->skel->progs.kd_fops), args, NULL);
+}
+
+static int find_memory(struct memalloc *m)
+{
+	const struct memalloc_lists_bpf *s = m->skel;
+	int err = memalloc_distances(&m->cpus, bpf_program__fd(s->progs.kd_distance),
+				     bpf_map__fd(s->maps.distances), &m->look.distance);
+
+	return err ? err
+		   : memalloc_globals(bpf_program__fd(s->progs.kd_globals),
+				      bpf_map__fd(s->maps.globals), &m->globals);
 }
 
 static int try_iterator(int prog_fd)
@@ -166,20 +123,15 @@ static int prepare(struct memalloc *m)
 	if (!err)
 		err = try_iterators(m);
 	if (!err)
-		err = find_cpus(m);
-	if (!err)
-		err = find_distances(m);
-	return err ? err : find_things(m);
+		err = find_memory(m);
+	return err ? err : find_fops(m);
 }
 
 /* What is there but out of sight is said beside the row. */
 static void say_missing(const struct memalloc *m, const struct lists_conf *conf)
 {
-	bool found = false;
-
-	for (int i = 0; i < ML_GLOBALS; i++)
-		found |= m->look.shared->global[i][0] || m->look.shared->global[i][1];
-	if (found || !kernel_has_func(conf->kernel, "bpf_global_ma_init"))
+	if (memalloc_any_global(&m->globals) ||
+	    !kernel_has_func(conf->kernel, "bpf_global_ma_init"))
 		return;
 	for (size_t i = 0; i < conf->plan->n; i++) {
 		struct plan_entry *e = &conf->plan->entry[i];
@@ -202,7 +154,19 @@ static void ml_unload(void *state)
 	memalloc_lists_bpf__destroy(m->skel);
 	memalloc_maps_free(&m->maps);
 	memalloc_look_free(&m->look);
+	free(m->cpus.possible);
 	free(m);
+}
+
+static int find_cpus(struct memalloc *m)
+{
+	int err = memalloc_cpus_read(&m->cpus);
+
+	if (err)
+		return err;
+	m->look.cpus = &m->cpus;
+	m->look.online = calloc(m->cpus.n, sizeof(*m->look.online));
+	return m->look.online ? 0 : -ENOMEM;
 }
 
 static int load(struct memalloc *m, const struct lists_conf *conf)
@@ -214,7 +178,9 @@ static int load(struct memalloc *m, const struct lists_conf *conf)
 			     "this kernel's BTF has no struct bpf_mem_cache with lists");
 		return err;
 	}
-	err = load_object(m, conf);
+	err = find_cpus(m);
+	if (!err)
+		err = load_object(m, conf);
 	if (!err)
 		err = prepare(m);
 	if (err)
@@ -263,12 +229,11 @@ static int list_caches(struct memalloc *m)
 	if (!l->cache)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < ML_GLOBALS; i++) {
-		const __u64 *global = l->shared->global[i];
+		uint64_t sizes = m->globals.of[i].sizes;
 
-		for (uint32_t size = 0; global[0] && size < m->layout.sizes; size++)
-			add_cache(l, KD_KEY_GLOBAL + i, 0, global[0] + size * m->layout.cache_size,
-				  0);
-		add_cache(l, KD_KEY_GLOBAL + i, 0, global[1], 0);
+		for (uint32_t n = 0; sizes && n < m->layout.sizes; n++)
+			add_cache(l, KD_KEY_GLOBAL + i, 0, sizes + n * m->layout.cache_size, 0);
+		add_cache(l, KD_KEY_GLOBAL + i, 0, m->globals.of[i].one, 0);
 	}
 	for (size_t i = 0; i < m->maps.n; i++) {
 		const struct ml_found *f = &m->maps.map[i].found;
@@ -279,6 +244,20 @@ static int list_caches(struct memalloc *m)
 	return 0;
 }
 
+static int read_online(struct ml_look *l)
+{
+	int *cpu, n, err = cpus_read("online", &cpu, &n);
+
+	if (err)
+		return err;
+	memset(l->online, 0, l->cpus->n * sizeof(*l->online));
+	for (int i = 0; i < n; i++)
+		if ((uint32_t)cpu[i] < l->cpus->n)
+			l->online[cpu[i]] = true;
+	free(cpu);
+	return 0;
+}
+
 static int begin(struct memalloc *m)
 {
 	int err = memalloc_maps_read(&m->maps, m->maps_prog);
@@ -286,7 +265,7 @@ static int begin(struct memalloc *m)
 	if (!err)
 		err = list_caches(m);
 	if (!err)
-		err = read_cpus("online", m->look.online, m->look.cpus);
+		err = read_online(&m->look);
 	if (err)
 		return log_err(err, "memalloc: cannot list the maps: %s", strerror(-err));
 	memalloc_look_begin(&m->look);
@@ -330,9 +309,9 @@ static int name_fixed(struct memalloc *m, struct stream *out)
 			err = say_name(out, KD_NAME_LIST, m->layout.list[i].list, text, 1);
 	}
 	for (int i = 0; i < ML_GLOBALS && !err; i++) {
-		const char *const text[] = { globals[i], "global" };
+		const char *const text[] = { memalloc_global_name((unsigned int)i), "global" };
 
-		if (m->look.shared->global[i][0] || m->look.shared->global[i][1])
+		if (m->globals.of[i].sizes || m->globals.of[i].one)
 			err = say_name(out, KD_NAME_MAP, KD_KEY_GLOBAL + (uint64_t)i, text, 2);
 	}
 	return err;

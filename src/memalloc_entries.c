@@ -25,7 +25,7 @@ static uint64_t bytes_of(const struct ml_look *l, const struct ml_entry *e)
 	if (kind_of(l, e) == ML_NUMBER)
 		return KD_UNKNOWN;
 	if (e->row.percpu_size)
-		size = size * l->npossible + e->row.percpu_size;
+		size = size * l->cpus->npossible + e->row.percpu_size;
 	return e->row.length * size;
 }
 

@@ -22,6 +22,7 @@
 #define RESTARTS_MOST 8 /* of a list that is always another one */
 #define CLOSING_MOST 16 /* runs on its CPU for a list that does not stand still */
 #define STALLED_MOST 100
+#define RUNS_LEAST 2 /* of each list, however long others took: enough for one of 1,024 objects */
 
 static enum ml_kind kind_of(const struct ml_look *l, const struct ml_entry *e)
 {
@@ -132,12 +133,12 @@ static int sweep(struct ml_look *l)
 /* To the next CPU, and after the last to the next caches. */
 static int sweep_on(struct ml_look *l)
 {
-	while (l->cpu < l->cpus && (l->next >= l->window_n || !l->possible[l->cpu])) {
+	while (l->cpu < l->cpus->n && (l->next >= l->window_n || !l->cpus->possible[l->cpu])) {
 		l->cpu++;
 		l->next = 0;
 		l->stalled = 0;
 	}
-	if (l->cpu < l->cpus)
+	if (l->cpu < l->cpus->n)
 		return sweep(l);
 	l->window += l->window_n;
 	if (l->window < l->ncaches) {
@@ -223,10 +224,7 @@ static int walk_on(struct ml_look *l)
 	e = &l->entry[l->at];
 	if (!l->runs)
 		l->stalled = 0;
-	if (clock_mono_ns() > l->walk_until_ns) {
-		if (!l->runs)
-			memset(&l->shared->job, 0, sizeof(l->shared->job));
-	} else {
+	if (l->runs < RUNS_LEAST || clock_mono_ns() < l->walk_until_ns) {
 		err = walk(l, e);
 		if (err || goes_on(l, e))
 			return err;
@@ -286,7 +284,6 @@ int memalloc_look_step(struct ml_look *l)
 void memalloc_look_free(struct ml_look *l)
 {
 	free(l->distance);
-	free(l->possible);
 	free(l->online);
 	free(l->cache);
 	free(l->entry);

@@ -47,8 +47,8 @@ struct ml_look {
 	struct ml_shared *shared;
 	const struct ml_layout *layout;
 	uint64_t *distance; /* of each possible CPU */
-	bool *possible, *online;
-	uint32_t cpus, npossible; /* numbers are below cpus */
+	const struct ml_cpus *cpus;
+	bool *online;
 	bool no_ipi;
 
 	/* All caches of this look. */

@@ -5,8 +5,82 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <bpf/bpf.h>
+
 #include "bpf_util.h"
+#include "cpus.h"
 #include "memalloc_maps.h"
+
+int memalloc_cpus_read(struct ml_cpus *c)
+{
+	int *cpu, n, err = cpus_read("possible", &cpu, &n);
+
+	memset(c, 0, sizeof(*c));
+	if (err)
+		return err;
+	c->npossible = (uint32_t)n;
+	for (int i = 0; i < n; i++)
+		if ((uint32_t)cpu[i] >= c->n)
+			c->n = (uint32_t)cpu[i] + 1;
+	c->possible = calloc(c->n, sizeof(*c->possible));
+	for (int i = 0; c->possible && i < n; i++)
+		c->possible[cpu[i]] = true;
+	free(cpu);
+	return c->possible ? 0 : -ENOMEM;
+}
+
+static int find_distance(uint32_t cpu, int prog_fd, int map_fd, uint64_t *distance)
+{
+	uint64_t args[4] = { cpu };
+	uint32_t failed = 0;
+	int err = bpf_util_run(prog_fd, args, &failed);
+
+	if (err || failed)
+		return err ? err : -ENXIO;
+	return bpf_map_lookup_elem(map_fd, &cpu, distance) ? -errno : 0;
+}
+
+int memalloc_distances(const struct ml_cpus *c, int prog_fd, int map_fd, uint64_t **distance)
+{
+	uint64_t *all = calloc(c->n, sizeof(*all));
+	int err = all ? 0 : -ENOMEM;
+
+	for (uint32_t cpu = 0; cpu < c->n && !err; cpu++)
+		if (c->possible[cpu])
+			err = find_distance(cpu, prog_fd, map_fd, &all[cpu]);
+	if (err || !distance)
+		free(all);
+	else
+		*distance = all;
+	return err;
+}
+
+int memalloc_globals(int prog_fd, int map_fd, struct ml_globals *g)
+{
+	uint64_t args[4] = { 0 };
+	uint32_t zero = 0;
+	int err = bpf_util_run(prog_fd, args, NULL);
+
+	if (err)
+		return err;
+	return bpf_map_lookup_elem(map_fd, &zero, g) ? -errno : 0;
+}
+
+const char *memalloc_global_name(unsigned int i)
+{
+	static const char *const names[ML_GLOBALS] = { "bpf_global_ma", "bpf_global_percpu_ma",
+						       "bpf_cpumask_ma" };
+
+	return i < ML_GLOBALS ? names[i] : "?";
+}
+
+bool memalloc_any_global(const struct ml_globals *g)
+{
+	for (int i = 0; i < ML_GLOBALS; i++)
+		if (g->of[i].sizes || g->of[i].one)
+			return true;
+	return false;
+}
 
 static void keep_said(struct ml_maps *now, const struct ml_maps *before)
 {

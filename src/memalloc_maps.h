@@ -3,10 +3,33 @@
 #ifndef KDEFER_MEMALLOC_MAPS_H
 #define KDEFER_MEMALLOC_MAPS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "../bpf/memalloc_lists.h"
+
+/* --- what goes with bpf/memalloc_maps.bpf.h, in whatever object --- */
+
+/* Numbers of possible CPUs are below n; which are, by number, and how many. 0 or a negative errno. */
+struct ml_cpus {
+	bool *possible;
+	uint32_t n, npossible;
+};
+int memalloc_cpus_read(struct ml_cpus *c);
+
+/*
+ * Fills the map `distances` by kd_distance, and *distance (may be NULL; c->n words, the caller frees)
+ * with the same. 0 or a negative errno.
+ */
+int memalloc_distances(const struct ml_cpus *c, int prog_fd, int map_fd, uint64_t **distance);
+
+/* Where allocators are that belong to no map, by kd_globals and the map `globals`. */
+int memalloc_globals(int prog_fd, int map_fd, struct ml_globals *g);
+const char *memalloc_global_name(unsigned int i);
+bool memalloc_any_global(const struct ml_globals *g);
+
+/* --- maps --- */
 
 struct ml_map {
 	struct ml_found found;

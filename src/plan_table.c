@@ -310,6 +310,73 @@ static const struct plan_way memalloc_pending_ways[] = {
 	{ 0 },
 };
 
+/*
+ * Freed BPF memory at work. What is handed over, and where its wait ends, differs: one stage or two
+ * (by the fields), Tasks Trace of its own or an SRCU domain (call_rcu_tasks_trace or call_srcu), whose
+ * callback has one name or another, and with lazy callbacks a call_rcu_hurry.
+ */
+#define MEM_RCU(program_, target_) \
+	{ .program = program_, .target = target_, .need = HOOK_REQUIRED }, \
+	{ .program = "ma_by_rcu_out", .target = "__free_by_rcu", .need = HOOK_REQUIRED }
+#define MEM_TRACE(program_, target_, end_, callback_) \
+	{ .program = program_, .target = target_, .need = HOOK_REQUIRED }, \
+	{ .program = end_, .target = callback_, .need = HOOK_REQUIRED }
+#define MEM_GONE \
+	{ .program = "ma_new", .target = "bpf_mem_alloc_init", .need = HOOK_OPTIONAL, \
+	  .without = "telling apart maps that are made meanwhile" }, \
+	{ .program = "ma_gone", .target = "bpf_mem_alloc_destroy", .need = HOOK_REQUIRED }, { 0 }
+#define MEM_HURRY MEM_RCU("ma_hurry_in", "call_rcu_hurry")
+#define MEM_PLAIN MEM_RCU("ma_rcu_in", "call_rcu")
+#define MEM_TASKS MEM_TRACE("ma_trace_in", "call_rcu_tasks_trace", "ma_trace_out", "__free_rcu_tasks_trace")
+#define MEM_SRCU_OLD MEM_TRACE("ma_srcu_in", "call_srcu", "ma_trace_out", "__free_rcu_tasks_trace")
+#define MEM_SRCU MEM_TRACE("ma_srcu_in", "call_srcu", "ma_free_out", "__free_rcu")
+
+static const struct plan_hook mem_tasks_hurry[] = { MEM_HURRY, MEM_TASKS, MEM_GONE };
+static const struct plan_hook mem_tasks_plain[] = { MEM_PLAIN, MEM_TASKS, MEM_GONE };
+static const struct plan_hook mem_srcu_old_hurry[] = { MEM_HURRY, MEM_SRCU_OLD, MEM_GONE };
+static const struct plan_hook mem_srcu_old_plain[] = { MEM_PLAIN, MEM_SRCU_OLD, MEM_GONE };
+static const struct plan_hook mem_srcu_hurry[] = { MEM_HURRY, MEM_SRCU, MEM_GONE };
+static const struct plan_hook mem_srcu_plain[] = { MEM_PLAIN, MEM_SRCU, MEM_GONE };
+static const struct plan_hook mem_one_stage[] = {
+	MEM_TASKS,
+	{ .program = "ma_then_in", .target = "__free_rcu_tasks_trace", .need = HOOK_OPTIONAL,
+	  .without = "the wait for RCU after that for Tasks Trace" },
+	{ .program = "ma_free_out", .target = "__free_rcu", .need = HOOK_OPTIONAL,
+	  .without = "the wait for RCU after that for Tasks Trace" },
+	MEM_GONE,
+};
+static const struct plan_field mem_two_fields[] = {
+	{ "bpf_mem_cache", "rcu" }, { "bpf_mem_cache", "rcu_ttrace" }, { "bpf_mem_cache", "unit_size" },
+	{ "bpf_mem_alloc", "cache" }, { "bpf_iter__bpf_map", "map" }, { 0 },
+};
+static const struct plan_field mem_one_fields[] = {
+	{ "bpf_mem_cache", "rcu" }, { "bpf_mem_cache", "call_rcu_in_progress" },
+	{ "bpf_mem_cache", "unit_size" }, { "bpf_mem_alloc", "cache" }, { "bpf_iter__bpf_map", "map" }, { 0 },
+};
+static const struct plan_way memalloc_latency_ways[] = {
+	{ BACKEND_FENTRY, mem_tasks_hurry, mem_two_fields, NULL },
+	{ BACKEND_FENTRY, mem_tasks_plain, mem_two_fields, NULL },
+	{ BACKEND_FENTRY, mem_srcu_hurry, mem_two_fields, NULL },
+	{ BACKEND_FENTRY, mem_srcu_plain, mem_two_fields, NULL },
+	{ BACKEND_FENTRY, mem_srcu_old_hurry, mem_two_fields, NULL },
+	{ BACKEND_FENTRY, mem_srcu_old_plain, mem_two_fields, NULL },
+	{ BACKEND_FENTRY, mem_one_stage, mem_one_fields, NULL },
+	{ 0 },
+};
+
+static const struct plan_field mem_work_fields[] = {
+	{ "bpf_mem_cache", "refill_work" }, { "bpf_mem_cache", "free_cnt" },
+	{ "bpf_mem_cache", "low_watermark" }, { "bpf_mem_cache", "high_watermark" },
+	{ "bpf_mem_alloc", "cache" }, { "bpf_iter__bpf_map", "map" }, { 0 },
+};
+static const struct plan_hook mem_work_fentry[] = {
+	BOTH_ENDS("ma_refill", "bpf_mem_refill"), MEM_GONE,
+};
+static const struct plan_hook mem_empty_fentry[] = {
+	{ .program = "ma_refill_in", .target = "bpf_mem_refill", .need = HOOK_REQUIRED }, MEM_GONE,
+};
+WAYS(mem_work, mem_work_fields, NULL);
+WAYS(mem_empty, mem_work_fields, NULL);
 /* Grace periods, read as state. */
 #define GP_STATE(name, of, ...) \
 	static const struct plan_hook name##_state[] = { \
@@ -386,6 +453,10 @@ const struct plan_measure plan_table[] = {
 	{ KD_SRC_RCU_GP, KD_M_RCU_GP_WAIT, KD_FL_TASKS, wait_tasks_ways },
 	{ KD_SRC_RCU_GP, KD_M_RCU_GP_WAIT, KD_FL_TASKS_RUDE, wait_rude_ways },
 	{ KD_SRC_RCU_GP, KD_M_RCU_GP_WAIT, KD_FL_TASKS_TRACE, wait_trace_ways },
+	{ KD_SRC_MEMALLOC, KD_M_MEMALLOC_LATENCY, KD_FL_NONE, memalloc_latency_ways },
+	{ KD_SRC_MEMALLOC, KD_M_MEMALLOC_REFILL, KD_FL_NONE, mem_work_ways },
+	{ KD_SRC_MEMALLOC, KD_M_MEMALLOC_DRAIN, KD_FL_NONE, mem_work_ways },
+	{ KD_SRC_MEMALLOC, KD_M_MEMALLOC_REFILL_FAILED, KD_FL_NONE, mem_empty_ways },
 	{ KD_SRC_MEMALLOC, KD_M_MEMALLOC_PENDING, KD_FL_NONE, memalloc_pending_ways },
 	{ KD_SRC_RSTAT, KD_M_RSTAT_FLUSH, KD_FL_NONE, rstat_flush_ways },
 	{ KD_SRC_RSTAT, KD_M_RSTAT_WAIT, KD_FL_NONE, rstat_wait_ways },

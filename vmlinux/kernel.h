@@ -295,6 +295,10 @@ struct bpf_map {
 	char name[16];   /* 6.1.. */
 };
 
+struct irq_work {
+	void (*func)(struct irq_work *work); /* 6.1.. */
+};
+
 struct llist_head {
 	void *first; /* 6.1.. */
 };
@@ -313,6 +317,14 @@ struct bpf_mem_cache {
 	struct llist_head waiting_for_gp;   /* 6.1.. */
 	struct llist_head free_by_rcu_ttrace;    /* 6.6.. */
 	struct llist_head waiting_for_gp_ttrace; /* 6.6.. */
+	int low_watermark;                       /* 6.1.. of free_cnt */
+	int high_watermark;                      /* 6.1.. */
+	struct irq_work refill_work;             /* 6.1.. bpf_mem_refill() */
+	struct callback_head rcu;                /* 6.1.. of both stages in turn up to 6.5 */
+	struct callback_head rcu_ttrace;         /* 6.6.. */
+	struct {
+		int counter;
+	} call_rcu_in_progress; /* 6.1.. */
 };
 
 /* Of all sizes, for allocators that take any. */

@@ -1,34 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 # Freed BPF memory: a known number of objects, freed on a known CPU, behind grace periods of both kinds
-# that are held up; maps under load, maps that come and go.
+# that are held up; maps under load, maps that come and go. One kdefer looks on all the time.
 
-N=20000
-
-# One look; $1: name.
-lists() {
-	kdefer lists -s memalloc --json --per-cpu --full >"$OUT/$1.json" 2>"$OUT/$1.err"
-	echo $? >"$OUT/$1.status"
-	if [ "$(cat "$OUT/$1.status")" = 2 ]; then
-		kdefer lists -s memalloc >"$OUT/$1.json" 2>"$OUT/$1.err"
-		echo $? >"$OUT/$1.status"
-	fi
-}
-
-# $1: prefix, $2: what memload has done.
-look() {
-	lists "$1-$2"
-}
-
-# The same, and when all are deleted lets the reader go and looks again.
-look_and_release() {
-	lists "$1-$2"
-	if [ "$2" = added ]; then return; fi
-	touch /tmp/release
-	wait_for /tmp/released
-	sleep 2
-	lists "$1-released"
-}
+N=10000
+HELD=5 # s; a reader of Tasks Trace
 
 wait_for() {
 	while [ ! -e "$1" ]; do sleep 0.05; done
@@ -39,29 +15,46 @@ hold() {
 	wait_for /tmp/release
 }
 
-
-many_looks() {
-	i=0
-	while [ $((i += 1)) -le "$2" ]; do lists "$1-$i"; done
+# $1: what memload has done; each time some looks fall in. Any reader of RCU holds up both stages.
+behind_rcu() {
+	sleep 1.5
+	if [ "$1" = added ]; then
+		{
+			reader sh "$CASES/guest.sh" --call memlists hold
+			touch /tmp/released
+		} >"$OUT/reader" 2>&1 &
+		wait_for /tmp/held
+	else
+		sleep 1
+		touch /tmp/release
+		wait_for /tmp/released
+		sleep 2
+	fi
 }
 
-# Deferred by RCU: any reader holds up both stages.
-behind_rcu() {
-	rm -f /tmp/release /tmp/released /tmp/held
-	(
-		reader sh "$CASES/guest.sh" --call memlists hold
-		touch /tmp/released
-	) &
-	wait_for /tmp/held
-	memload delete $N 0 sh "$CASES/guest.sh" --call memlists look_and_release rcu >"$OUT/rcu"
-	wait
+behind_trace() {
+	sleep 1.5
+	if [ "$1" = added ]; then
+		{
+			tthold $HELD touch /tmp/trace-held
+			touch /tmp/trace-released
+		} >"$OUT/tthold" 2>&1 &
+		wait_for /tmp/trace-held
+	else
+		wait_for /tmp/trace-released
+	fi
 }
 
 run() {
-	lists idle
-	behind_rcu
-	tthold 6 memload delete $N 0 sh "$CASES/guest.sh" --call memlists look trace >"$OUT/trace"
-	memload kinds sh "$CASES/guest.sh" --call memlists lists kinds >"$OUT/kinds"
-	memload busy 4 sh "$CASES/guest.sh" --call memlists many_looks busy 5 >"$OUT/busy"
-	memload churn sh "$CASES/guest.sh" --call memlists many_looks churn 5 >"$OUT/churn"
+	kdefer lists -s memalloc --per-cpu --full --ndjson -i 300ms >"$OUT/looks.json" 2>"$OUT/looks.err" &
+	kdefer=$!
+	while [ ! -s "$OUT/looks.json" ]; do sleep 0.1; done
+	memload delete $N 0 sh "$CASES/guest.sh" --call memlists behind_rcu >"$OUT/rcu"
+	memload delete $N 0 sh "$CASES/guest.sh" --call memlists behind_trace >"$OUT/trace"
+	memload kinds sleep 2 >"$OUT/kinds"
+	memload busy 4 sleep 3 >"$OUT/busy"
+	memload churn sleep 3 >"$OUT/churn"
+	kill -INT $kdefer
+	wait $kdefer
+	echo $? >"$OUT/looks.status"
 }
