@@ -14,6 +14,7 @@ struct cpus {
 	const struct top_snap *s;
 	unsigned int source;
 	bool pending; /* else what is done per second */
+	bool bare;    /* neither: only who owes a grace period */
 	double most;
 	size_t where; /* the CPU that has the most */
 };
@@ -132,12 +133,25 @@ static void put_title(struct canvas *c, struct rect at, const struct cpus *v, si
 {
 	char text[200], n[FMT_LEN];
 
+	if (v->bare) {
+		canvas_text(c, at.row, at.column, STYLE_BOLD, "each CPU; ! owes a grace period",
+			    at.columns);
+		return;
+	}
 	snprintf(text, sizeof(text), "%s on each CPU", v->pending ? "waiting" : "done per second");
 	if (per > 1)
 		text_append(text, sizeof(text), ", the most of %zu to a cell", per);
 	text_append(text, sizeof(text), "; most %s, CPU %zu; ! owes a grace period",
 		    fmt_rate(n, sizeof(n), v->most), v->where);
 	canvas_text(c, at.row, at.column, STYLE_BOLD, text, at.columns);
+}
+
+static bool any_owes(const struct top_snap *s)
+{
+	for (size_t i = 0; i < s->ncpus; i++)
+		if (s->cpu[i].owes)
+			return true;
+	return false;
 }
 
 void pane_cpus(struct canvas *c, struct rect at, const struct top_snap *s, unsigned int source)
@@ -150,6 +164,10 @@ void pane_cpus(struct canvas *c, struct rect at, const struct top_snap *s, unsig
 	if (!known) {
 		v.pending = false;
 		known = find_most(&v);
+	}
+	if (!known && any_owes(s)) { /* of grace periods there is nothing else to tell */
+		known = true;
+		v.bare = true;
 	}
 	if (!known || rows < 1) {
 		canvas_text(c, at.row, at.column, STYLE_DIM,

@@ -19,7 +19,9 @@
 #define PANE_ROWS 18 /* from so many on there is a picture below */
 #define NAME_LEAST 12
 #define TREND_MOST 60
-#define WIDE 140 /* columns from which two pictures stand beside each other */
+#define LISTS_MOST 9
+#define PICTURE_ROWS 10 /* that the lists below a picture leave to it */
+#define WIDE 140        /* columns from which two pictures stand beside each other */
 
 /* --- above --- */
 
@@ -208,18 +210,15 @@ static void put_heads(const struct top_ui *ui, const char *title, struct canvas 
 	}
 }
 
-static void put_trend(struct canvas *c, int row, int column, int width, const struct top_row *r,
-		      bool selected)
+/* Of the selected row too in its own colour: upside down it would be another picture. */
+static void put_trend(struct canvas *c, int row, int column, int width, const struct top_row *r)
 {
 	int level[TRACK_LENGTH];
 
 	top_trend_levels(r, level, width);
 	for (int i = 0; i < width; i++)
 		if (level[i] >= 0)
-			canvas_put(c, row, column + i,
-				   selected   ? STYLE_SELECTED
-				   : level[i] ? STYLE_GOOD
-					      : STYLE_DIM,
+			canvas_put(c, row, column + i, level[i] ? STYLE_GOOD : STYLE_DIM,
 				   level[i] ? canvas_level(c, (unsigned int)level[i]) : '.');
 }
 
@@ -278,7 +277,7 @@ static void put_row(struct canvas *c, int row, const struct shape *sh, const str
 		if (!sh->width[i])
 			continue;
 		if (i == TOP_TREND)
-			put_trend(c, row, column + 1, sh->width[i], r, selected);
+			put_trend(c, row, column + 1, sh->width[i], r);
 		else
 			put_number(c, row, column + 1, sh->width[i], r, i, selected);
 		column += sh->width[i] + 1;
@@ -316,8 +315,8 @@ static void put_pane(const struct top_ui *ui, const struct top_snap *s, struct c
 		pane_heat(c, at, r);
 }
 
-static void put_panes(const struct top_ui *ui, const struct top_snap *s, struct canvas *c,
-		      struct rect at, const struct top_row *r)
+static void put_pictures(const struct top_ui *ui, const struct top_snap *s, struct canvas *c,
+			 struct rect at, const struct top_row *r)
 {
 	struct rect left = at, right = at;
 
@@ -330,6 +329,29 @@ static void put_panes(const struct top_ui *ui, const struct top_snap *s, struct 
 	right.columns = at.columns - right.column;
 	put_pane(ui, s, c, left, r, ui->pane == PANE_HISTOGRAM ? PANE_HEAT : ui->pane);
 	put_pane(ui, s, c, right, r, PANE_HISTOGRAM);
+}
+
+/* Rows for the lists of a source below other pictures: 0 where these would get too few. */
+static int room_for_lists(const struct top_snap *s, const struct top_row *r, int rows)
+{
+	int n = 0;
+
+	for (size_t i = 0; i < s->n; i++)
+		n += s->rows[i].kind == TOP_LIST && s->rows[i].source == r->source;
+	n = n > LISTS_MOST ? LISTS_MOST : n;
+	return n && rows >= n + PICTURE_ROWS ? n + 2 : 0;
+}
+
+static void put_panes(const struct top_ui *ui, const struct top_snap *s, struct canvas *c,
+		      struct rect at, const struct top_row *r)
+{
+	int lists = r && r->timed ? room_for_lists(s, r, at.rows) : 0;
+	struct rect below = { at.row + at.rows - lists + 1, at.column, lists - 1, at.columns };
+
+	at.rows -= lists;
+	put_pictures(ui, s, c, at, r);
+	if (lists)
+		pane_lists(c, below, s, r->source);
 }
 
 static int table_rows(const struct top_ui *ui, int room, size_t n, bool pane)

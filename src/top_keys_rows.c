@@ -92,7 +92,10 @@ static void add_quiet(struct top_job *j, struct track *k)
 	r->timed = !measure_info(k->measure)->count_only;
 	r->v[TOP_DONE] = 0;
 	if (j->fresh) {
+		uint64_t active = k->active;
+
 		tracks_get(&j->t->tracks, k->name); /* moves it on */
+		k->active = active;
 		track_set(k, TRACK_DONE, 0);
 		k->quiet = true;
 	}

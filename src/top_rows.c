@@ -325,6 +325,8 @@ int top_take(struct top *t, const struct model *m, struct top_snap *s)
 	t->newest = m->self;
 	t->newest_ns = m->to_ns;
 	tracks_next(&t->tracks);
+	if (!t->held)
+		tracks_prune(&t->tracks);
 	return take(t, m, s, true);
 }
 

@@ -110,6 +110,7 @@ struct top {
 	size_t most;        /* keys of a breakdown; 0: TOP_KEYS_MAX */
 	bool window;        /* show numbers since the baseline */
 	bool all;           /* overview: each measure of a flavour */
+	bool held;          /* an earlier snapshot is still shown: its histories must stay */
 	/* its own: */
 	const struct filter *filters;
 	struct backlog_filter list_filters[TOP_FILTERS];

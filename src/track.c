@@ -15,14 +15,18 @@ void tracks_init(struct tracks *t)
 	memset(t, 0, sizeof(*t));
 }
 
+static void free_track(struct track *k)
+{
+	free(k->name);
+	free(k->label);
+	free(k->heat);
+	free(k);
+}
+
 void tracks_free(struct tracks *t)
 {
-	for (size_t i = 0; i < t->n; i++) {
-		free(t->track[i]->name);
-		free(t->track[i]->label);
-		free(t->track[i]->heat);
-		free(t->track[i]);
-	}
+	for (size_t i = 0; i < t->n; i++)
+		free_track(t->track[i]);
 	free(t->track);
 	free(t->slots);
 	memset(t, 0, sizeof(*t));
@@ -125,9 +129,31 @@ struct track *tracks_get(struct tracks *t, const char *name)
 	uint32_t at = t->nslots ? t->slots[slot_of(t, name)] : 0;
 	struct track *k = at ? t->track[at - 1] : add(t, name);
 
-	if (k)
+	if (k) {
 		move_on(k, t->interval);
+		k->active = t->interval;
+	}
 	return k;
+}
+
+void tracks_prune(struct tracks *t)
+{
+	size_t kept = 0;
+
+	if (t->n < TRACKS_MAX / 4 * 3)
+		return;
+	memset(t->slots, 0, t->nslots * sizeof(*t->slots));
+	for (size_t i = 0; i < t->n; i++) {
+		struct track *k = t->track[i];
+
+		if (k->active + TRACK_LENGTH < t->interval) {
+			free_track(k);
+			continue;
+		}
+		t->track[kept++] = k;
+		t->slots[slot_of(t, k->name)] = (uint32_t)kept;
+	}
+	t->n = kept;
 }
 
 void track_set(struct track *k, enum track_what what, double value)

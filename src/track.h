@@ -34,6 +34,7 @@ struct track {
 	/* 0: nothing; else 1 + 2 * log2 of how many, by interval and octave. NULL: no histogram yet. */
 	uint8_t (*heat)[TRACK_OCTAVES];
 	uint64_t interval; /* the newest that is in it */
+	uint64_t active;   /* the newest in which it was not quiet */
 	/* Of a key of a measure, so that its row stays when nothing happens to it: else label is NULL. */
 	char *label;
 	uint64_t total; /* events since the baseline */
@@ -54,6 +55,9 @@ void tracks_init(struct tracks *t);
 void tracks_free(struct tracks *t);
 void tracks_forget(struct tracks *t); /* all that was */
 void tracks_next(struct tracks *t);   /* an interval begins */
+
+/* Where it gets tight: forgets what was quiet for all of its history. Nobody may hold one of these. */
+void tracks_prune(struct tracks *t);
 
 /* Finds or adds, moved on to this interval. NULL: no memory, or more than TRACKS_MAX. */
 struct track *tracks_get(struct tracks *t, const char *name);

@@ -245,6 +245,8 @@ static int live(struct top_command *c)
 	conf.stopped = watch_signalled;
 	c->watch.interval_ns = c->interval_ns ? c->interval_ns : TICK_NS;
 	stream_init(&s, take, c);
+	if (!c->batch && isatty(STDOUT_FILENO) && isatty(STDERR_FILENO))
+		log_info("attaching; Ctrl-C ends it");
 	watch_starting(NULL);
 	err = session_open(&session, &conf, &s);
 	watch_started();

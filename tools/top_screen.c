@@ -264,12 +264,34 @@ int top_screen_end(struct top_screen *t)
 
 /* --- an interval --- */
 
+static bool is_same_event(const struct top_event *a, const struct top_event *b)
+{
+	return !strcmp(a->when, b->when) && !strcmp(a->what, b->what) &&
+	       !strcmp(a->detail, b->detail);
+}
+
+/* Newer ones push an event down: who reads one goes on reading it. The newest stays the newest. */
+static void keep_event(struct top_screen *t, const struct top_snap *next)
+{
+	const struct top_event *e = t->snap.events + t->ui.event;
+
+	if (t->ui.event >= t->snap.nevents || (!t->ui.event && t->ui.view != VIEW_EVENT))
+		return;
+	for (size_t i = t->ui.event; i < next->nevents; i++)
+		if (is_same_event(e, &next->events[i])) {
+			t->ui.event = i;
+			return;
+		}
+}
+
 int top_screen_interval(struct top_screen *t, const struct model *m)
 {
 	bool hidden = t->ui.paused && t->watch && t->any;
 	struct top_snap s;
-	int err = top_take(t->top, m, &s);
+	int err;
 
+	t->top->held = hidden;
+	err = top_take(t->top, m, &s);
 	if (err) {
 		top_snap_free(&s);
 		return log_err(err, "out of memory");
@@ -278,6 +300,7 @@ int top_screen_interval(struct top_screen *t, const struct model *m)
 		top_snap_free(&s);
 		return 0;
 	}
+	keep_event(t, &s);
 	top_snap_free(&t->snap);
 	t->snap = s;
 	t->any = true;

@@ -115,6 +115,17 @@ static void histories_are_bounded(void **state)
 	}
 	assert_null(tracks_get(&t, "one more"));
 	assert_non_null(tracks_get(&t, "17"));
+	for (int i = 0; i < TRACK_LENGTH; i++)
+		tracks_next(&t);
+	assert_non_null(tracks_get(&t, "17"));
+	tracks_prune(&t);
+	assert_int_equal(t.n, TRACKS_MAX); /* they have been quiet for a little less */
+	tracks_next(&t);
+	tracks_prune(&t);
+	assert_int_equal(t.n, 1);
+	assert_non_null(tracks_find(&t, "17"));
+	assert_null(tracks_find(&t, "18"));
+	assert_non_null(tracks_get(&t, "one more"));
 	tracks_free(&t);
 }
 
