@@ -320,7 +320,9 @@ static void put_check(FILE *out, const struct kernel *k, const struct plan *p, b
 		      size_t width)
 {
 	struct pairs pairs = { .n = 0 };
-	bool callbacks = p->entry[0].measure->source == KD_SRC_CALL_RCU;
+	/* Batches of BPF memory are callbacks among others: paired by head, shown by function. */
+	bool callbacks = p->entry[0].measure->source == KD_SRC_CALL_RCU ||
+			 p->entry[0].measure->measure == KD_M_MEMALLOC_LATENCY;
 
 	for (size_t i = 0; i < p->n && !callbacks; i++)
 		collect_pairs(&pairs, k, way_of(&p->entry[i]));

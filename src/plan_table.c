@@ -372,11 +372,7 @@ static const struct plan_field mem_work_fields[] = {
 static const struct plan_hook mem_work_fentry[] = {
 	BOTH_ENDS("ma_refill", "bpf_mem_refill"), MEM_GONE,
 };
-static const struct plan_hook mem_empty_fentry[] = {
-	{ .program = "ma_refill_in", .target = "bpf_mem_refill", .need = HOOK_REQUIRED }, MEM_GONE,
-};
 WAYS(mem_work, mem_work_fields, NULL);
-WAYS(mem_empty, mem_work_fields, NULL);
 /* Grace periods, read as state. */
 #define GP_STATE(name, of, ...) \
 	static const struct plan_hook name##_state[] = { \
@@ -456,7 +452,7 @@ const struct plan_measure plan_table[] = {
 	{ KD_SRC_MEMALLOC, KD_M_MEMALLOC_LATENCY, KD_FL_NONE, memalloc_latency_ways },
 	{ KD_SRC_MEMALLOC, KD_M_MEMALLOC_REFILL, KD_FL_NONE, mem_work_ways },
 	{ KD_SRC_MEMALLOC, KD_M_MEMALLOC_DRAIN, KD_FL_NONE, mem_work_ways },
-	{ KD_SRC_MEMALLOC, KD_M_MEMALLOC_REFILL_FAILED, KD_FL_NONE, mem_empty_ways },
+	{ KD_SRC_MEMALLOC, KD_M_MEMALLOC_REFILL_FAILED, KD_FL_NONE, mem_work_ways },
 	{ KD_SRC_MEMALLOC, KD_M_MEMALLOC_PENDING, KD_FL_NONE, memalloc_pending_ways },
 	{ KD_SRC_RSTAT, KD_M_RSTAT_FLUSH, KD_FL_NONE, rstat_flush_ways },
 	{ KD_SRC_RSTAT, KD_M_RSTAT_WAIT, KD_FL_NONE, rstat_wait_ways },

@@ -148,5 +148,6 @@ def under_load(case, seen):
     known = set().union(*(maps(case, name) for name in ("rcu", "trace", "kinds", "busy")))
     named = {e.name for look in seen for e in look.entries if e.key not in known and e.unit == UNIT
              and e.key}
-    case.say("maps that come and go have their own name", "churn" in named and
-             named <= {"churn", None}, str(named))
+    case.say("maps that come and go have their own name", named <= {"churn", None}, str(named))
+    case.say("and are seen, or seen to have gone while they were read",
+             "churn" in named or seen[-1].lost.get("vanished", 0) > 0, str(seen[-1].lost))

@@ -224,7 +224,7 @@ static int busy(unsigned int n, char **argv)
 
 static void *churn_thread(void *unused)
 {
-	struct timespec pause = { .tv_nsec = 800000 };
+	struct timespec pause = { .tv_nsec = 400000 };
 
 	(void)unused;
 	while (!enough) {
@@ -232,6 +232,7 @@ static void *churn_thread(void *unused)
 
 		add(fd, 100);
 		delete_all(fd, 100);
+		nanosleep(&pause, NULL);
 		close(fd);
 		nanosleep(&pause, NULL);
 	}
