@@ -58,8 +58,13 @@ static void drop_nameless(const struct top_job *j, struct part *p)
 {
 	const struct metric *x = main_metric(j, p->source, KD_FL_NONE);
 
-	if (p->flavours & ~1u && !(p->with_lists & 1) && !(x && hist_count(&x->hist)))
-		p->flavours &= ~1u;
+	if (!(p->flavours & ~1u) || (x && hist_count(&x->hist)))
+		return;
+	for (size_t i = 0; i < p->ntotals; i++)
+		if (p->totals[i].source == p->source && p->totals[i].flavour == KD_FL_NONE)
+			return;
+	p->flavours &= ~1u;
+	p->with_lists &= ~1u;
 }
 
 static void find_flavours(struct top_job *j, struct part *p)
