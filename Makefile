@@ -77,7 +77,9 @@ $(LIB_OBJ) $(TOOL_OBJ): $(B)/%.o: %.c Makefile | $(SKELS)
 $(B)/%.bpf.o: bpf/%.bpf.c $(BPF_HDR) Makefile
 	$(call say,BPF,$@)
 	@mkdir -p $(@D)
-	$(Q)$(CLANG) $(BPF_CFLAGS) $(WERROR) -c -o $@ $<
+	$(Q)$(CLANG) $(BPF_CFLAGS) $(WERROR) -c -o $(@:.o=.full.o) $<
+	$(Q)$(BPFTOOL) gen object $@ $(@:.o=.full.o) # without DWARF, which is half of it
+	$(Q)rm -f $(@:.o=.full.o)
 
 $(B)/%.skel.h: $(B)/%.bpf.o
 	$(call say,SKEL,$@)
