@@ -103,11 +103,18 @@ static __always_inline bool same(const struct rl_seen *a, const struct rl_seen *
 	return !differ;
 }
 
-static __always_inline void see_rcu(struct rl_seen *l, struct rcu_data *rdp)
+/*
+ * A function of its own, so that the compiler does not work out the place of a field before the loop
+ * below and thus before it is known that the kernel (6.1: no lazy_len) has it.
+ */
+static __noinline int see_rcu(struct rl_seen *l, struct rcu_data *rdp)
 {
+	if (!l)
+		return 0;
 	see_list(l, (__u64)&rdp->cblist);
 	see_bypass(l, rdp);
 	l->invoked = BPF_CORE_READ(rdp, n_cbs_invoked);
+	return 0;
 }
 
 #define TRIES 4

@@ -38,11 +38,16 @@ static void keep_line(const char *line, size_t len)
 
 static int on_print(enum libbpf_print_level level, const char *fmt, va_list ap)
 {
-	char text[8192], *line = text;
-	int n = vsnprintf(text, sizeof(text), fmt, ap);
+	char *text, *line;
+	int n;
 
 	if (level == LIBBPF_DEBUG)
+		return 0;
+	/* The verifier's log comes as one message, and its reason stands at the end. */
+	n = vasprintf(&text, fmt, ap);
+	if (n < 0)
 		return n;
+	line = text;
 	while (*line) {
 		size_t len = strcspn(line, "\n");
 
@@ -51,6 +56,7 @@ static int on_print(enum libbpf_print_level level, const char *fmt, va_list ap)
 			log_debug("%.*s", (int)len, line);
 		line += len + (line[len] == '\n');
 	}
+	free(text);
 	return n;
 }
 
