@@ -201,43 +201,24 @@ static __always_inline int tick_totals(__u64 kfree_missed)
 	return full;
 }
 
-#define CURSOR_WORST (1u << 24)
-#define CURSOR_TOTALS (1u << 25)
-
-/*
- * Writes what changed since the last tick; returns 0 when all is written, else where to go on, once
- * the ring was drained. The epoch grows first, so that what comes from now on is the next interval's.
- */
+/* Samples, then totals: 0 when all is written, else where to go on. */
 SEC("raw_tp")
 int kd_tick(struct kd_run_args *args)
 {
-	__u32 cursor = args->arg[0], zero = 0;
+	__u32 zero = 0;
 	struct sums *t = bpf_map_lookup_elem(&sums, &zero);
 	struct series_walk w = {
 		.interval = args->arg[1],
 		.id_base = KD_SRC_CALL_RCU << 24,
 		.deadline = bpf_ktime_get_ns() + TICK_NS,
 	};
+	__u32 next;
 
-	if (epoch == w.interval)
-		epoch = w.interval + 1;
-	if (cursor < CURSOR_WORST) {
-		if (tick_series(&w, cursor)) {
-			if (t && w.full)
-				t->ring_full++;
-			return w.stop;
-		}
-		cursor = CURSOR_WORST;
-	}
-	if (cursor < CURSOR_TOTALS) {
-		w.first = cursor - CURSOR_WORST;
-		bpf_loop(nr_cpus + CR_KFREE_BINS - w.first, tick_worst, &w, 0);
-		if (w.full) {
-			if (t)
-				t->ring_full++;
-			return CURSOR_WORST + w.stop;
-		}
-	}
+	next = tick_samples(&w, args->arg[0], nr_cpus + CR_KFREE_BINS);
+	if (t && w.full)
+		t->ring_full++;
+	if (next)
+		return next;
 	return tick_totals(args->arg[2]) ? CURSOR_TOTALS : 0;
 }
 

@@ -55,7 +55,7 @@ struct rs_task {
 	__u64 got;       /* holds the lock; 0: it does not */
 	__u64 ended;     /* the last hold */
 	__u64 waited;    /* in this flush */
-	__u64 behind;    /* what others had waited when it got the lock: see waiting_at() */
+	__u64 behind;    /* what others had waited when it got the lock: see waited_by() */
 	__u64 cgroup;    /* struct cgroup */
 	__u64 tick, gap; /* the last tick in this hold, and the longest time without one */
 	__u32 visited;   /* cgroups */

@@ -210,4 +210,29 @@ static long tick_worst(__u32 i, struct series_walk *w)
 	return 0;
 }
 
+/* Where a tick goes on: below the first of these in the series. */
+#define CURSOR_WORST (1u << 24)
+#define CURSOR_TOTALS (1u << 25)
+
+/*
+ * All that changed in the series since the last tick, and the worst of so many lists; 0: all sent,
+ * else where to go on, once the ring was drained; w->full: that it was full. The epoch grows first,
+ * so that what comes from now on is the next interval's.
+ */
+static __always_inline __u32 tick_samples(struct series_walk *w, __u32 cursor, __u32 lists)
+{
+	if (epoch == w->interval)
+		epoch = w->interval + 1;
+	if (cursor < CURSOR_WORST) {
+		if (tick_series(w, cursor))
+			return w->stop;
+		cursor = CURSOR_WORST;
+	}
+	if (cursor >= CURSOR_TOTALS)
+		return 0;
+	w->first = cursor - CURSOR_WORST;
+	bpf_loop(lists - w->first, tick_worst, w, 0);
+	return w->full ? CURSOR_WORST + w->stop : 0;
+}
+
 #endif

@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * rstat_call.bpf.h - functions of the kernel: flushes from entry to return, the lock where it has no
+ * tracepoints, cgroups visited. A part of rstat.bpf.c.
+ */
+#ifndef KDEFER_RSTAT_CALL_BPF_H
+#define KDEFER_RSTAT_CALL_BPF_H
+
+/* --- the public functions --- */
+
+static __always_inline __u64 argument(__u64 *ctx, __u32 n)
+{
+	__u64 arg = 0;
+
+	bpf_get_func_arg(ctx, n, &arg);
+	return arg;
+}
+
+static __noinline int flush_in(__u64 *ctx, __u64 cgrp, __u32 sub, __u32 how)
+{
+	__u64 now = bpf_ktime_get_ns();
+	struct rs_task *t = task_find();
+
+	if (t && t->wait_from)
+		wait_ends(t, now);
+	if (t && (t->began || t->got))
+		flush_cut(t);
+	t = task_new(now);
+	if (!t)
+		return 0;
+	t->how = RS_CALL | how;
+	decide(t, now);
+	know(ctx, t, cgrp, sub, 0);
+	t->began = bpf_ktime_get_ns();
+	if (followed(t))
+		count(&begun);
+	if (!by_lock)
+		wait_begins(t, t->began);
+	return 0;
+}
+
+static __noinline int flush_out(void)
+{
+	__u64 now = bpf_ktime_get_ns();
+	struct rs_task *t = task_find();
+
+	if (!t || !t->began || !(t->how & RS_CALL)) {
+		if (since && !by_lock) /* else it is known by its locks, as a lower bound */
+			count(&absent);
+		return 0;
+	}
+	if (t->wait_from)
+		wait_ends(t, now); /* the body is not hooked, or was not seen */
+	if (followed(t)) {
+		count(&done);
+		rs_add(t, RS_CGROUPS, t->visited);
+	}
+	flush_over(t, now);
+	if (t->got) /* cgroup_rstat_flush_hold(): the lock is still held */
+		t->how &= ~RS_CALL;
+	else
+		task_gone();
+	return 0;
+}
+
+#define FLUSH(program, function, how)                                       \
+	SEC("fentry/" #function)                                            \
+	int program##_in(__u64 *ctx)                                        \
+	{                                                                   \
+		return flush_in(ctx, argument(ctx, 0), KD_FL_SUB_ALL, how); \
+	}                                                                   \
+	SEC("fexit/" #function)                                             \
+	int program##_out(__u64 *ctx)                                       \
+	{                                                                   \
+		return flush_out();                                         \
+	}
+
+FLUSH(rs_flush, cgroup_rstat_flush, 0)
+FLUSH(rs_irqsafe, cgroup_rstat_flush_irqsafe, RS_WHOLE)
+FLUSH(rs_keep, cgroup_rstat_flush_hold, 0)
+
+static __always_inline bool is_text(const char *name, const char *text, int n)
+{
+	int i;
+
+#pragma unroll
+	for (i = 0; i < 8; i++)
+		if (i < n && name[i] != text[i])
+			return false;
+	return true;
+}
+
+/* The subsystem by its name; the cgroup itself has none, and base statistics. */
+static __noinline __u32 sub_of(__u64 css)
+{
+	struct cgroup_subsys *ss = BPF_CORE_READ((struct cgroup_subsys_state *)css, ss);
+	char name[8] = {};
+
+	if (!ss)
+		return KD_FL_SUB_BASE;
+	bpf_probe_read_kernel_str(name, sizeof(name), BPF_CORE_READ(ss, name));
+	if (is_text(name, "memory", 7))
+		return KD_FL_SUB_MEMORY;
+	return is_text(name, "io", 3) ? KD_FL_SUB_IO : KD_FL_SUB_OTHER;
+}
+
+SEC("fentry/css_rstat_flush")
+int rs_css_in(__u64 *ctx)
+{
+	__u64 css = argument(ctx, 0);
+
+	return flush_in(ctx, (__u64)BPF_CORE_READ((struct cgroup_subsys_state *)css, cgroup),
+			sub_of(css), 0);
+}
+
+SEC("fexit/css_rstat_flush")
+int rs_css_out(__u64 *ctx)
+{
+	return flush_out();
+}
+
+/* --- where the lock has no tracepoints: the function that is called with the lock held --- */
+
+/* A caller that is not hooked, as its function is part of another: only from here on it is seen. */
+static __noinline struct rs_task *task_in_body(__u64 *ctx, __u64 now)
+{
+	struct rs_task *t = task_new(now);
+
+	if (!t)
+		return NULL;
+	decide(t, now);
+	t->how |= RS_SPAN;
+	know(ctx, t, argument(ctx, 0), KD_FL_SUB_ALL, 0);
+	t->began = bpf_ktime_get_ns();
+	return t;
+}
+
+SEC("fentry/cgroup_rstat_flush_locked")
+int rs_body_in(__u64 *ctx)
+{
+	__u64 now = bpf_ktime_get_ns();
+	struct rs_task *t = task_find();
+	bool called = t && t->how & RS_CALL;
+
+	if (!called)
+		t = task_in_body(ctx, now);
+	if (!t)
+		return 0;
+	got_lock(t, now);
+	if (!called)
+		t->at_once = 0; /* whether it waited was not seen */
+	return 0;
+}
+
+SEC("fexit/cgroup_rstat_flush_locked")
+int rs_body_out(__u64 *ctx)
+{
+	return lock_out(true);
+}
+
+/* A tick on the CPU that flushes, in an interrupt. */
+SEC("fentry/rcu_sched_clock_irq")
+int rs_tick(__u64 *ctx)
+{
+	struct rs_task *t = task_find();
+	__u64 now = bpf_ktime_get_ns(), from;
+
+	if (!t || !t->got)
+		return 0;
+	from = t->tick > t->got ? t->tick : t->got;
+	if (now - from > t->gap)
+		t->gap = now - from;
+	t->tick = now;
+	return 0;
+}
+
+/* --- cgroups visited --- */
+
+static __always_inline int visit(__u32 sub)
+{
+	struct rs_task *t = task_find();
+
+	if (t && (sub == KD_FL_SUB_ALL || t->sub == sub))
+		t->visited++;
+	return 0;
+}
+
+/* Called for each cgroup and CPU: in a flush of all, or of base statistics. */
+SEC("fentry/bpf_rstat_flush")
+int rs_visit_base(__u64 *ctx)
+{
+	return visit(shape == RS_BY_SUBSYS ? KD_FL_SUB_BASE : KD_FL_SUB_ALL);
+}
+
+SEC("fentry/mem_cgroup_css_rstat_flush")
+int rs_visit_memory(__u64 *ctx)
+{
+	return visit(KD_FL_SUB_MEMORY);
+}
+
+SEC("fentry/blkcg_rstat_flush")
+int rs_visit_io(__u64 *ctx)
+{
+	return visit(KD_FL_SUB_IO);
+}
+
+#endif

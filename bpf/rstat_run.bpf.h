@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * rstat_run.bpf.h - what user space runs: recording on and off, and the tick. A part of rstat.bpf.c.
+ */
+#ifndef KDEFER_RSTAT_RUN_BPF_H
+#define KDEFER_RSTAT_RUN_BPF_H
+
+/* --- run by user space --- */
+
+/* So that nothing that is counted can have looked before this was set. */
+#define START_AHEAD_NS 1000000
+
+SEC("raw_tp")
+int kd_control(struct kd_run_args *args)
+{
+	*(volatile __u64 *)&since =
+		args->arg[0] == RS_START ? bpf_ktime_get_ns() + START_AHEAD_NS : 0;
+	return 0;
+}
+
+/* --- the tick --- */
+
+static __always_inline __u64 at_least_zero(__u64 n)
+{
+	return (__s64)n > 0 ? n : 0;
+}
+
+/* As in rcu_gp.bpf.c: an end without a beginning began before, unless a beginning was kept from us. */
+static __always_inline int tick_totals(__u64 missed)
+{
+	__u64 total[KD_LOST_COUNT], n_open;
+	int full = 0, i;
+
+	for (i = 0; i < KD_LOST_COUNT; i++)
+		total[i] = *(volatile __u64 *)&lost[i];
+	n_open = begun - done - total[KD_LOST_UNMATCHED_BEGIN];
+	missed += total[KD_LOST_TABLE_FULL];
+	total[KD_LOST_UNMATCHED_END] = absent < missed ? absent : missed;
+	total[KD_LOST_PRE_START] += absent - total[KD_LOST_UNMATCHED_END];
+	total[KD_LOST_RING_FULL] = ring_full;
+	total[KD_LOST_EXTREME] = extremes_lost;
+	for (i = 0; i < KD_LOST_COUNT; i++)
+		if (total[i])
+			full |= send_total(KD_SRC_RSTAT, KD_REC_LOST, i, total[i]);
+	full |= send_total(KD_SRC_RSTAT, KD_REC_COUNT, KD_CNT_BEGUN, begun);
+	full |= send_total(KD_SRC_RSTAT, KD_REC_COUNT, KD_CNT_DONE, done);
+	full |= send_total(KD_SRC_RSTAT, KD_REC_COUNT, KD_CNT_OPEN, at_least_zero(n_open));
+	for (i = 0; i < RS_LISTS; i++)
+		floor_refresh(&bins[i].floor, epoch);
+	return full;
+}
+
+#define OLD_NS 5000000000LL
+
+/* Tasks that have gone, with a flush whose end was kept from us. */
+static long sweep_task(void *map, __u64 *key, struct rs_task *t, __u64 *now)
+{
+	if (!t->ended || t->got || t->wait_from || (__s64)(*now - t->ended) < OLD_NS)
+		return 0;
+	t->how |= RS_SWEPT;
+	flush_cut(t);
+	bpf_map_delete_elem(&tasks, key);
+	return 0;
+}
+
+static __always_inline void sweep(void)
+{
+	__u64 now = bpf_ktime_get_ns();
+
+	bpf_for_each_map_elem(&tasks, sweep_task, &now, 0);
+}
+
+/* Samples, then totals: 0 when all is written, else where to go on. */
+SEC("raw_tp")
+int kd_tick(struct kd_run_args *args)
+{
+	struct series_walk w = {
+		.interval = args->arg[1],
+		.id_base = KD_SRC_RSTAT << 24,
+		.deadline = bpf_ktime_get_ns() + TICK_NS,
+	};
+	__u32 next;
+
+	if (!args->arg[0])
+		sweep();
+	next = tick_samples(&w, args->arg[0], RS_LISTS);
+	ring_full += w.full;
+	if (next)
+		return next;
+	return tick_totals(args->arg[2]) ? CURSOR_TOTALS : 0;
+}
+
+#endif
