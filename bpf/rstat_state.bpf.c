@@ -73,16 +73,11 @@ static __always_inline __u64 node_parent(__u64 node)
 
 /* --- walking --- */
 
-struct walk {
-	__u64 root, node;
-	__u32 cpu, n;
-	__u32 up;   /* what hangs below node was seen */
-	__u32 torn; /* a pointer led nowhere: it was changed meanwhile */
-	__u32 done;
-};
+struct rss_walk walk;
 
-static long tree_step(__u32 i, struct walk *w)
+static long tree_step(__u32 i, void *unused)
 {
+	struct rss_walk *w = &walk;
 	__u64 next;
 
 	if (!w->up) {
@@ -110,8 +105,10 @@ static long tree_step(__u32 i, struct walk *w)
 	return 0;
 }
 
-static long backlog_step(__u32 i, struct walk *w)
+static long backlog_step(__u32 i, void *unused)
 {
+	struct rss_walk *w = &walk;
+
 	if (!w->node) {
 		w->done = 1;
 		return 1;
@@ -121,32 +118,44 @@ static long backlog_step(__u32 i, struct walk *w)
 	return 0;
 }
 
-/* The length, and KD_PENDING_... of it above bit 32. */
-static __noinline __u64 tree_length(__u64 root, __u32 cpu)
+static __always_inline void walk_from(__u64 node)
 {
-	struct walk w = { .root = root, .node = root, .cpu = cpu };
-
-	bpf_loop(STEPS, tree_step, &w, 0);
-	return w.n | (__u64)(w.torn ? 0 : w.done ? KD_PENDING_EXACT : KD_PENDING_TRUNCATED) << 32;
+	walk.root = walk.node = node;
+	walk.n = walk.up = walk.torn = walk.done = 0;
 }
 
-static __noinline __u64 backlog_length(__u64 head, __u32 cpu)
+/* The length, and KD_PENDING_... of it above bit 32. */
+static __noinline __u64 tree_length(__u64 root)
 {
-	struct walk w = { .node = word_at(head), .cpu = cpu };
+	int nothing = 0;
 
-	bpf_loop(STEPS, backlog_step, &w, 0);
-	return w.n | (__u64)(w.done ? KD_PENDING_EXACT : KD_PENDING_TRUNCATED) << 32;
+	walk_from(root);
+	bpf_loop(STEPS, tree_step, &nothing, 0);
+	return walk.n | (__u64)(walk.torn   ? 0
+				: walk.done ? KD_PENDING_EXACT
+					    : KD_PENDING_TRUNCATED)
+				<< 32;
+}
+
+static __noinline __u64 backlog_length(__u64 head)
+{
+	int nothing = 0;
+
+	walk_from(word_at(head));
+	bpf_loop(STEPS, backlog_step, &nothing, 0);
+	return walk.n | (__u64)(walk.done ? KD_PENDING_EXACT : KD_PENDING_TRUNCATED) << 32;
 }
 
 /* --- where they begin --- */
 
-static long css_climb(__u32 i, __u64 *css)
+static long css_climb(__u32 i, void *unused)
 {
-	__u64 up = (__u64)BPF_CORE_READ((struct cgroup_subsys_state *)*css, parent);
+	struct cgroup_subsys_state *css = (void *)walk.css;
+	__u64 up = (__u64)BPF_CORE_READ(css, parent);
 
 	if (!up)
 		return 1;
-	*css = up;
+	walk.css = up;
 	return 0;
 }
 
@@ -155,14 +164,14 @@ static __noinline __u64 root_css(__u32 subsys)
 {
 	struct task_struct *task = (void *)bpf_get_current_task();
 	struct css_set *set = BPF_CORE_READ(task, cgroups);
-	__u64 css = 0;
+	int nothing = 0;
 
 	if (!set)
 		return 0;
-	css = word_at((__u64)&set->subsys + 8 * (__u64)subsys);
-	if (css)
-		bpf_loop(LEVELS, css_climb, &css, 0);
-	return css;
+	walk.css = word_at((__u64)&set->subsys + 8 * (__u64)subsys);
+	if (walk.css)
+		bpf_loop(LEVELS, css_climb, &nothing, 0);
+	return walk.css;
 }
 
 static __always_inline struct cgroup *root_v2(void)
@@ -253,8 +262,8 @@ static __noinline int see(__u32 unit, __u32 cpu, __u32 there)
 		find_global(&l, unit);
 	if (!l.at)
 		return 0;
-	n = backlog ? backlog_length(l.at, cpu) : tree_length(l.at, cpu);
-	again = backlog ? backlog_length(l.at, cpu) : tree_length(l.at, cpu);
+	n = backlog ? backlog_length(l.at) : tree_length(l.at);
+	again = backlog ? backlog_length(l.at) : tree_length(l.at);
 	if (n != again || !there)
 		again &= ~((__u64)KD_PENDING_EXACT << 32);
 	r = bpf_ringbuf_reserve(&ring, sizeof(*r), 0);
@@ -276,16 +285,14 @@ static __noinline int see(__u32 unit, __u32 cpu, __u32 there)
 	return 0;
 }
 
-struct look {
-	__u32 first, cpu, there, stop;
-};
-
-static long look_unit(__u32 i, struct look *l)
+static long look_unit(__u32 i, void *unused)
 {
-	if (l->first + i >= RSS_UNITS)
+	__u32 unit = walk.first + i;
+
+	if (unit >= RSS_UNITS)
 		return 1;
-	if (see(l->first + i, l->cpu, l->there)) {
-		l->stop = l->first + i;
+	if (see(unit, walk.cpu, walk.there)) {
+		walk.stop = unit;
 		return 1;
 	}
 	return 0;
@@ -294,13 +301,12 @@ static long look_unit(__u32 i, struct look *l)
 SEC("raw_tp")
 int rss_look(struct kd_run_args *args)
 {
-	struct look l = {
-		.cpu = args->arg[0],
-		.there = args->arg[1] && bpf_get_smp_processor_id() == args->arg[0],
-		.first = args->arg[2],
-		.stop = RSS_UNITS,
-	};
+	int nothing = 0;
 
-	bpf_loop(RSS_UNITS, look_unit, &l, 0);
-	return l.stop;
+	walk.cpu = args->arg[0];
+	walk.there = args->arg[1] && bpf_get_smp_processor_id() == args->arg[0];
+	walk.first = args->arg[2];
+	walk.stop = RSS_UNITS;
+	bpf_loop(RSS_UNITS, look_unit, &nothing, 0);
+	return walk.stop;
 }

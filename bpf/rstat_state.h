@@ -22,4 +22,17 @@ enum rss_unit {
  * to go on with when the ring was full, RSS_UNITS: all written.
  */
 
+/*
+ * State of the loops, which one program runs at a time. Not on the stack, where verifiers (6.19) follow
+ * every value that a counter may have, until memory is out.
+ */
+struct rss_walk {
+	__u64 root, node, css;
+	__u32 cpu, n;
+	__u32 up;   /* what hangs below node was seen */
+	__u32 torn; /* a pointer led nowhere: it was changed meanwhile */
+	__u32 done;
+	__u32 first, there, stop; /* units to look at */
+};
+
 #endif
