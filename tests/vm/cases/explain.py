@@ -1,0 +1,16 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The commands by which a person can check a number work."""
+
+
+def judge(case):
+    for measure in case.text("measures").split():
+        pasted(case, measure)
+
+
+def pasted(case, measure):
+    case.equal(f"--explain {measure} ends with", int(case.text(f"{measure}.explain.status")), 0)
+    complaint = case.text(f"{measure}.pasted.err").strip()
+    case.say(f"its commands run without a complaint ({measure})", not complaint, complaint)
+    case.say(f"and show times ({measure})", "hitcount:" in case.text(f"{measure}.pasted"),
+             case.text(f"{measure}.pasted")[-500:])
+    case.equal(f"and leave nothing behind ({measure})", case.text(f"{measure}.left").strip(), "")
