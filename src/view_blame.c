@@ -181,7 +181,7 @@ static uint64_t waited(const struct blames *all)
 			sum += all->metrics[i].hist.sum;
 	for (size_t i = 0; i < all->n; i++)
 		behind += all->row[i].behind_ns;
-	return sum > behind ? sum : behind;
+	return sum && sum < behind ? behind : sum;
 }
 
 /* What it waited itself would vanish too, in part behind others: at least what was behind it. */
