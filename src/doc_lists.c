@@ -269,6 +269,7 @@ static void put_gp(struct json *j, const struct pending_gp *g)
 	json_ku64(j, "cpus_owed", g->gp.cpus_owed);
 	json_ku64(j, "tasks_owed", g->gp.tasks_owed);
 	json_kbool(j, "exact", g->gp.flags & KD_PENDING_EXACT);
+	json_kbool(j, "truncated", g->gp.flags & KD_PENDING_TRUNCATED); /* at least so many owe */
 	put_cpus(j, g);
 	put_tasks(j, g);
 	json_close(j);
