@@ -109,29 +109,57 @@ int hist_quantile(const struct hist *h, double q, uint64_t *value)
 	return 0;
 }
 
+/* Most groups of most histograms are empty, and a view asks of thousands of histograms at a time. */
+static uint64_t group_count(const struct hist *h, unsigned int group)
+{
+	const uint64_t *b = &h->bucket[group * KD_HIST_SUB];
+	uint64_t n = 0;
+	unsigned int i;
+
+	for (i = 0; i < KD_HIST_SUB; i++)
+		n += b[i];
+	return n;
+}
+
+static bool group_empty(const struct hist *h, unsigned int group)
+{
+	const uint64_t *b = &h->bucket[group * KD_HIST_SUB];
+	uint64_t any = 0;
+	unsigned int i;
+
+	for (i = 0; i < KD_HIST_SUB; i++)
+		any |= b[i];
+	return !any;
+}
+
 void hist_fold(const struct hist *h, uint64_t rows[HIST_POW2_ROWS])
 {
-	unsigned int i;
-	uint64_t low;
+	unsigned int i, group;
 
 	memset(rows, 0, HIST_POW2_ROWS * sizeof(rows[0]));
-	for (i = 0; i < KD_HIST_BUCKETS; i++) {
-		low = hist_low(i);
-		rows[low ? 63 - __builtin_clzll(low) : 0] += h->bucket[i];
-	}
+	rows[0] = h->bucket[0];
+	for (i = 1; i < KD_HIST_SUB; i++)
+		rows[31 - __builtin_clz(i)] += h->bucket[i];
+	/* All of a later group lies between two powers of two. */
+	for (group = 1; group < KD_HIST_GROUPS; group++)
+		rows[KD_HIST_SUB_BITS + group - 1] = group_count(h, group);
 }
 
 void hist_mend(struct hist *h)
 {
+	unsigned int from = 0, to = KD_HIST_GROUPS, first, last;
 	bool none = h->min > h->max;
-	unsigned int first = 0, last = KD_HIST_BUCKETS - 1;
 
-	while (first < KD_HIST_BUCKETS && !h->bucket[first])
-		first++;
-	if (first == KD_HIST_BUCKETS)
+	while (from < to && group_empty(h, from))
+		from++;
+	if (from == to)
 		return; /* no counts to hold them against */
-	while (!h->bucket[last])
-		last--;
+	while (group_empty(h, to - 1))
+		to--;
+	for (first = from * KD_HIST_SUB; !h->bucket[first]; first++)
+		;
+	for (last = to * KD_HIST_SUB - 1; !h->bucket[last]; last--)
+		;
 	if (none || (first < KD_HIST_BUCKETS - 1 && h->min >= hist_high(first)))
 		h->min = hist_low(first);
 	if (none || h->max < hist_low(last))
