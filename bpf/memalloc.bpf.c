@@ -506,36 +506,19 @@ static __always_inline int tick_totals(__u64 missed)
 	return full;
 }
 
-#define CURSOR_WORST (1u << 24)
-#define CURSOR_TOTALS (1u << 25)
-
-/* As every source's: see call_rcu.bpf.c. */
+/* Samples, then totals: 0 when all is written, else where to go on. */
 SEC("raw_tp")
 int kd_tick(struct kd_run_args *args)
 {
-	__u32 cursor = args->arg[0];
 	struct series_walk w = {
 		.interval = args->arg[1],
 		.id_base = KD_SRC_MEMALLOC << 24,
 		.deadline = bpf_ktime_get_ns() + TICK_NS,
 	};
+	__u32 next = tick_samples(&w, args->arg[0], MA_LISTS);
 
-	if (epoch == w.interval)
-		epoch = w.interval + 1;
-	if (cursor < CURSOR_WORST) {
-		if (tick_series(&w, cursor)) {
-			ring_full += w.full;
-			return w.stop;
-		}
-		cursor = CURSOR_WORST;
-	}
-	if (cursor < CURSOR_TOTALS) {
-		w.first = cursor - CURSOR_WORST;
-		bpf_loop(MA_LISTS - w.first, tick_worst, &w, 0);
-		if (w.full) {
-			ring_full++;
-			return CURSOR_WORST + w.stop;
-		}
-	}
+	ring_full += w.full;
+	if (next)
+		return next;
 	return tick_totals(args->arg[2]) ? CURSOR_TOTALS : 0;
 }
