@@ -65,6 +65,16 @@ void bpf_util_quiet(void)
 	libbpf_set_print(on_print);
 }
 
+const struct bpf_object_open_opts *bpf_util_open_opts(void)
+{
+	static struct bpf_object_open_opts opts = { .sz = sizeof(opts) };
+	__u32 id;
+
+	if (bpf_btf_get_next_id(0, &id) == -EPERM)
+		opts.btf_custom_path = "/sys/kernel/btf/vmlinux";
+	return &opts;
+}
+
 int bpf_util_load(struct bpf_object *obj)
 {
 	load_said[0] = '\0';

@@ -11,6 +11,14 @@ struct bpf_object;
 /* libbpf's own messages are kept for the reason of a failure, and never shown on their own. Call once. */
 void bpf_util_quiet(void);
 
+struct bpf_object_open_opts;
+
+/*
+ * How to open an object. A type that the kernel does not have is looked for in the BTF of its modules
+ * too, which takes CAP_SYS_ADMIN and is an error of libbpf 1.1 without: then only in the kernel's own.
+ */
+const struct bpf_object_open_opts *bpf_util_open_opts(void);
+
 /* Loads; keeps what libbpf and the verifier said last, for bpf_util_load_error(). 0 or negative errno. */
 int bpf_util_load(struct bpf_object *obj);
 /* One line: why the last load failed. */

@@ -47,7 +47,7 @@ static void note_flavours(struct call_rcu_lists *c, const struct plan *plan)
 
 static int load_object(struct call_rcu_lists *c, const struct lists_conf *conf)
 {
-	struct rcu_lists_bpf *skel = c->skel = rcu_lists_bpf__open();
+	struct rcu_lists_bpf *skel = c->skel = rcu_lists_bpf__open_opts(bpf_util_open_opts());
 	int err;
 
 	if (!skel)

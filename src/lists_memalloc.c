@@ -54,7 +54,7 @@ static int load_object(struct memalloc *m, const struct lists_conf *conf)
 {
 	int err;
 
-	m->skel = memalloc_lists_bpf__open();
+	m->skel = memalloc_lists_bpf__open_opts(bpf_util_open_opts());
 	if (!m->skel)
 		return log_err(-errno, "memalloc: cannot open its programs: %s", strerror(errno));
 	set_constants(m);

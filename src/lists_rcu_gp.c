@@ -59,7 +59,7 @@ static int find_all(struct rcu_gp_state *g)
 
 static int load_object(struct rcu_gp_state *g, const struct lists_conf *conf)
 {
-	struct gp_state_bpf *skel = g->skel = gp_state_bpf__open();
+	struct gp_state_bpf *skel = g->skel = gp_state_bpf__open_opts(bpf_util_open_opts());
 	int err;
 
 	if (!skel)

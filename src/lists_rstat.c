@@ -35,7 +35,7 @@ static void unload(void *state)
 
 static int load_object(struct rstat_lists *s, const struct lists_conf *conf)
 {
-	struct rstat_state_bpf *skel = s->skel = rstat_state_bpf__open();
+	struct rstat_state_bpf *skel = s->skel = rstat_state_bpf__open_opts(bpf_util_open_opts());
 	int err;
 
 	if (!skel)

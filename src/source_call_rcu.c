@@ -83,7 +83,7 @@ static int choose_sizes(struct sizes *s, uint64_t max, int cpus, uint32_t cpu_sl
 		else if (s->kfree > least.kfree)
 			s->kfree /= 2;
 		else
-			return -ENOMEM;
+			return -E2BIG;
 	}
 	return 0;
 }
@@ -167,7 +167,7 @@ static int load_object(struct call_rcu *c, struct source_conf *conf, const struc
 {
 	int err;
 
-	c->skel = call_rcu_bpf__open();
+	c->skel = call_rcu_bpf__open_opts(bpf_util_open_opts());
 	if (!c->skel)
 		return log_err(-errno, "call_rcu: cannot open its programs: %s", strerror(errno));
 	percpu_fill(&c->skel->rodata->percpu,
@@ -256,8 +256,12 @@ static int load_sized(struct call_rcu *c, struct source_conf *conf)
 			   conf->dims >> KD_DIM_CPU & 1 ? (uint32_t)__builtin_popcount(c->flavours)
 							: 0,
 			   c->flavours >> KD_FL_KFREE & 1);
-	if (err)
+	if (err) {
+		source_refuse(conf->plan, KD_SRC_CALL_RCU,
+			      "its tables do not fit into the %llu bytes that are left",
+			      (unsigned long long)conf->max_memory);
 		return err;
+	}
 	err = load_object(c, conf, &s, false);
 	if (!err)
 		err = see_offload(c);

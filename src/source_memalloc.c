@@ -80,7 +80,7 @@ static int choose_sizes(struct sizes *s, uint64_t max, int possible, uint32_t cp
 		else if (s->maps > least.maps)
 			s->maps /= 2;
 		else
-			return -ENOMEM;
+			return -E2BIG;
 	}
 	return 0;
 }
@@ -147,9 +147,13 @@ static int load_object(struct memalloc *m, struct source_conf *conf)
 	int err = choose_sizes(&s, conf->max_memory, conf->kernel->possible_cpus,
 			       by_cpu(conf->dims) ? m->cpus.n : 0);
 
-	if (err)
+	if (err) {
+		source_refuse(m->plan, KD_SRC_MEMALLOC,
+			      "its tables do not fit into the %llu bytes that are left",
+			      (unsigned long long)conf->max_memory);
 		return err;
-	m->skel = memalloc_bpf__open();
+	}
+	m->skel = memalloc_bpf__open_opts(bpf_util_open_opts());
 	if (!m->skel)
 		return log_err(-errno, "memalloc: cannot open its programs: %s", strerror(errno));
 	size_maps(m, &s);

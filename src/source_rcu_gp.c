@@ -53,7 +53,7 @@ static int choose_sizes(struct sizes *s, uint64_t max, int cpus)
 		else if (s->table > least.table)
 			s->table /= 2;
 		else
-			return -ENOMEM;
+			return -E2BIG;
 	}
 	return 0;
 }
@@ -116,9 +116,13 @@ static int load_object(struct rcu_gp *g, struct source_conf *conf)
 	struct sizes s;
 	int err = choose_sizes(&s, conf->max_memory, conf->kernel->possible_cpus);
 
-	if (err)
+	if (err) {
+		source_refuse(g->plan, KD_SRC_RCU_GP,
+			      "its tables do not fit into the %llu bytes that are left",
+			      (unsigned long long)conf->max_memory);
 		return err;
-	g->skel = rcu_gp_bpf__open();
+	}
+	g->skel = rcu_gp_bpf__open_opts(bpf_util_open_opts());
 	if (!g->skel)
 		return log_err(-errno, "rcu_gp: cannot open its programs: %s", strerror(errno));
 	percpu_fill(&g->skel->rodata->percpu, conf->kernel);

@@ -56,7 +56,7 @@ static int choose_sizes(struct sizes *s, uint64_t max, int cpus)
 		else if (s->who > least.who)
 			s->who /= 2;
 		else
-			return -ENOMEM;
+			return -E2BIG;
 	}
 	return 0;
 }
@@ -142,9 +142,13 @@ static int load_object(struct rstat *r, struct source_conf *conf)
 	struct sizes s;
 	int err = choose_sizes(&s, conf->max_memory, conf->kernel->possible_cpus);
 
-	if (err)
+	if (err) {
+		source_refuse(r->plan, KD_SRC_RSTAT,
+			      "its tables do not fit into the %llu bytes that are left",
+			      (unsigned long long)conf->max_memory);
 		return err;
-	r->skel = rstat_bpf__open();
+	}
+	r->skel = rstat_bpf__open_opts(bpf_util_open_opts());
 	if (!r->skel)
 		return log_err(-errno, "rstat: cannot open its programs: %s", strerror(errno));
 	size_maps(r, &s);

@@ -20,8 +20,8 @@ run() {
 	ending KILL +500 "$OUT/killed.json" kdefer hist -s call_rcu --ndjson -i 200ms \
 		>>"$OUT/endings" 2>"$OUT/killed.err"
 	sleep 1
-	timed doctor doctor -s call_rcu --json --attach-timeout 2s
-	timed try doctor --try -s call_rcu --json --attach-timeout 2s
+	timed doctor doctor -s call_rcu.latency --json --attach-timeout 2s
+	timed try doctor --try -s call_rcu.latency --json --attach-timeout 2s
 	timed hist hist -s call_rcu -d 1 --json --attach-timeout 2s
 	ending TERM 300 "$OUT/ended.json" kdefer hist -s call_rcu --json >>"$OUT/endings" 2>/dev/null
 	progs >"$OUT/meanwhile"

@@ -43,4 +43,6 @@ def refused(case, name, who, reason):
         case.say(f"{who}: {'hist' if not what else what[1:]} says why",
                  rcu["state"] == "off" and reason in (rcu["reason"] or ""),
                  f"{rcu['state']}: {rcu['reason']}")
-    case.equal(f"{who}: exit status", case.status(name), NOTHING)
+    # What needs none of the crowded hooks is measured all the same.
+    on = "on" in doctor.states(case, name).values()
+    case.equal(f"{who}: exit status", case.status(name), 0 if on else NOTHING)
