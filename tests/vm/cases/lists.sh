@@ -6,7 +6,6 @@
 FILES=500  # callbacks of as many, behind a reader of RCU
 FREED=5    # programs, behind a reader of Tasks Trace
 JOINED=300 # given to kfree_rcu(): two objects each, at least
-LOOKS=100  # at SRCU's lists, 10 ms apart
 
 # look NAME: what waits, and for which grace periods.
 look() {
