@@ -239,8 +239,8 @@ int kd_kfree_nobarn(__u64 *ctx)
 	return kfree_sheaf(ctx);
 }
 
-#define LISTED_MOST 65536
-#define LISTED_LEAST 4096 /* looked up, however long it takes */
+#define LISTED_MOST (1 << 23) /* as many as bpf_loop() takes; what comes late is only counted */
+#define LISTED_LEAST 4096     /* looked up, however long it takes */
 
 static long kfree_listed(__u32 i, struct kfree_walk *w)
 {
@@ -273,7 +273,7 @@ int kd_kfree_list(__u64 *ctx)
 
 /* --- the same before 6.4, where one function does all of it --- */
 
-#define PAGES_MOST 4096
+#define PAGES_MOST (1 << 20)
 #define PAGES_LEAST 8 /* some 500 each */
 
 static long kfree_page(__u32 i, struct kfree_walk *w)

@@ -113,14 +113,14 @@ static long try_cpu(__u32 cpu, struct search *s)
 	return s->owner != NULL;
 }
 
-/* Mostly this CPU's; what another CPU has freed may be given to it to hand over. */
+/* This CPU's, but that what another CPU has freed may be given to this one to hand over. */
 static __noinline __u64 key_of(__u64 cache, __u32 kind)
 {
 	struct bpf_mem_cache *c = (void *)cache;
 	struct search s = { .cache = cache };
 	__u64 size;
 
-	if (!try_cpu(bpf_get_smp_processor_id(), &s))
+	if (!try_cpu(bpf_get_smp_processor_id(), &s) && (kind == MA_RCU || kind == MA_TRACE))
 		bpf_loop(cpus, try_cpu, &s, 0);
 	if (!s.owner)
 		return 0;

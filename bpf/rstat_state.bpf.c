@@ -17,8 +17,9 @@
 
 const volatile __u32 shape; /* enum rs_shape */
 
-#define STEPS \
-	4096 /* nodes of a list that are followed: a run is an RCU reader, and holds up its CPU */
+/* Nodes of a list that are followed: a run is an RCU reader, and holds up its CPU. */
+#define STEPS 1024
+#define RUN_NS 300000 /* no further list is begun after this */
 #define LEVELS 64
 
 /* Of a per-CPU pointer that is no static variable. */
@@ -263,7 +264,9 @@ static __noinline int see(__u32 unit, __u32 cpu, __u32 there)
 	if (!l.at)
 		return 0;
 	n = backlog ? backlog_length(l.at) : tree_length(l.at);
-	again = backlog ? backlog_length(l.at) : tree_length(l.at);
+	again = n;
+	if (!(n >> 32 & KD_PENDING_TRUNCATED)) /* a cut one is not exact anyway */
+		again = backlog ? backlog_length(l.at) : tree_length(l.at);
 	if (n != again || !there)
 		again &= ~((__u64)KD_PENDING_EXACT << 32);
 	r = bpf_ringbuf_reserve(&ring, sizeof(*r), 0);
@@ -291,7 +294,7 @@ static long look_unit(__u32 i, void *unused)
 
 	if (unit >= RSS_UNITS)
 		return 1;
-	if (see(unit, walk.cpu, walk.there)) {
+	if ((i && bpf_ktime_get_ns() > walk.deadline) || see(unit, walk.cpu, walk.there)) {
 		walk.stop = unit;
 		return 1;
 	}
@@ -306,6 +309,7 @@ int rss_look(struct kd_run_args *args)
 	walk.cpu = args->arg[0];
 	walk.there = args->arg[1] && bpf_get_smp_processor_id() == args->arg[0];
 	walk.first = args->arg[2];
+	walk.deadline = bpf_ktime_get_ns() + RUN_NS;
 	walk.stop = RSS_UNITS;
 	bpf_loop(RSS_UNITS, look_unit, &nothing, 0);
 	return walk.stop;

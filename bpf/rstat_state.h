@@ -19,7 +19,7 @@ enum rss_unit {
 
 /*
  * rss_look: arg[0] = CPU, arg[1] = 1: run on that CPU, arg[2] = unit to begin with. Returns the unit
- * to go on with when the ring was full, RSS_UNITS: all written.
+ * to go on with when the ring was full or its time was up, RSS_UNITS: all written.
  */
 
 /*
@@ -27,7 +27,7 @@ enum rss_unit {
  * every value that a counter may have, until memory is out.
  */
 struct rss_walk {
-	__u64 root, node, css;
+	__u64 root, node, css, deadline;
 	__u32 cpu, n;
 	__u32 up;   /* what hangs below node was seen */
 	__u32 torn; /* a pointer led nowhere: it was changed meanwhile */

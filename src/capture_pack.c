@@ -21,11 +21,13 @@ static const struct packed {
 	{ KD_REC_STAT, 32, 0, true },     { KD_REC_WORST, 32, 0, false },
 	{ KD_REC_LOST, 24, 1, false },    { KD_REC_COUNT, 24, 1, false },
 	{ KD_REC_PENDING, 56, 3, false }, { KD_REC_GP, 40, 0, false },
-	{ KD_REC_SELF, 80, 0, false },
+	{ KD_REC_SELF, 80, 0, false },    { KD_REC_GP, 48, 0, false },
 };
 #define KINDS (sizeof(packed) / sizeof(packed[0]))
 
 _Static_assert(sizeof(struct kd_rec_self) == 80, "as in the table");
+_Static_assert(sizeof(struct kd_rec_gp) == 48, "as in the table");
+_Static_assert(sizeof(struct kd_rec_pending) == 56, "as in the table");
 
 /* The last record of one thing. Another thing that falls on the same slot takes it over. */
 struct slot {

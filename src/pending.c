@@ -282,6 +282,8 @@ int pending_record_gp(struct model *m, const struct kd_rec_gp *r)
 	struct pending_gp *g = &m->pending.next_gp[r->flavour];
 	int err = stage_owed(m, r, KD_LIST_CPUS_OWED, r->cpus_owed);
 
+	if (g->known) /* those who owe come first: these are of the snapshot before */
+		g->nowed = 0;
 	if (!err)
 		err = stage_owed(m, r, KD_LIST_TASKS_OWED, r->tasks_owed);
 	memcpy(&g->gp, r, sizeof(g->gp));

@@ -184,7 +184,9 @@ static int add_run(struct reader *r, enum sample_side side, const struct run *of
 	run->cost_ns = cost_of(of ? &of->before : &nothing, of ? &of->after : &r->m.self);
 	r->t->files[r->file].runs++;
 	err = look_for_events(r, run, from, to);
-	if (!err && of && of->status) {
+	if (!err && of && of->blurred)
+		err = disturbed(run, "a tick at its border was cut short", "");
+	if (!err && of && of->status && of->status != KD_STATUS_UNKNOWN) {
 		snprintf(status, sizeof(status), "its command ended with status %u", of->status);
 		err = disturbed(run, status, "");
 	}

@@ -77,6 +77,8 @@ int reader_subject(struct reader *r, const struct metric *x)
 	s.total = x->by == KEY_NONE;
 	snprintf(s.unit, sizeof(s.unit), "%s", info ? unit_name(info->unit) : "count");
 	add_pairs(&s, x, numbers);
+	if (!s.total && !s.npairs)
+		return -E2BIG; /* nothing tells it from the total: a map without a name */
 	rename_keys(r, &s);
 	return samples_subject(r->t, &s);
 }
@@ -103,6 +105,17 @@ static void put_stats(struct sample_values *v, const struct metric *x, uint64_t 
 		v->v[STAT_RATE] = (double)v->count * 1e9 / (double)duration_ns;
 }
 
+/* Several rows of one subject, as maps of one name, are one: all go into row i. */
+static void gather(struct metric *x, int *at, size_t i, size_t n)
+{
+	for (size_t k = i + 1; k < n; k++) {
+		if (at[k] != at[i])
+			continue;
+		hist_merge(&x[i].hist, &x[k].hist);
+		at[k] = -E2BIG;
+	}
+}
+
 static int put_metrics(struct reader *r, size_t run, bool one_run)
 {
 	struct query q = { .one_run = one_run, .top = SAMPLES_KEYS };
@@ -110,22 +123,30 @@ static int put_metrics(struct reader *r, size_t run, bool one_run)
 	struct sample_values *v;
 	struct metric *x;
 	size_t n, i;
-	int err = model_metrics(&r->m, &q, &x, &n), at;
+	int err = model_metrics(&r->m, &q, &x, &n), *at;
 
 	if (err)
 		return err;
+	at = calloc(n + 1, sizeof(*at));
+	if (!at)
+		err = -ENOMEM;
 	for (i = 0; !err && i < n; i++) {
-		if (key_has(&x[i].keys, KEY_OTHER))
-			continue; /* the rest of one side is not that of the other */
-		at = reader_subject(r, &x[i]);
-		if (at == -E2BIG)
+		/* The rest of one side is not that of the other. */
+		at[i] = key_has(&x[i].keys, KEY_OTHER) ? -E2BIG : reader_subject(r, &x[i]);
+		if (at[i] < 0 && at[i] != -E2BIG)
+			err = -ENOMEM;
+	}
+	for (i = 0; !err && i < n; i++) {
+		if (at[i] < 0)
 			continue;
-		v = at < 0 ? NULL : samples_values(r->t, run, (size_t)at);
+		gather(x, at, i, n);
+		v = samples_values(r->t, run, (size_t)at[i]);
 		if (v)
 			put_stats(v, &x[i], duration_ns);
 		else
 			err = -ENOMEM;
 	}
+	free(at);
 	free(x);
 	return err;
 }

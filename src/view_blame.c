@@ -191,7 +191,8 @@ static void put_gain(FILE *out, const struct view_hist *v, const struct blames *
 	const struct blame *b = &all->row[0];
 	uint64_t sum = waited(all);
 
-	if (!sum || !b->keys || b->bound)
+	/* Of a part of those who wait nothing follows for all. */
+	if (!sum || !b->keys || b->bound || v->nfilters)
 		return;
 	snprintf(
 		text, sizeof(text),

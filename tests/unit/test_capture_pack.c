@@ -161,7 +161,7 @@ static void test_hostile(void **state)
 		-EBADMSG);
 	assert_int_equal(pack_restore(p, (const unsigned char *)"\0\7aaaaaaa", 9, restored, ROOM),
 			 -EBADMSG);
-	assert_int_equal(pack_restore(p, (const unsigned char *)"\x0a\0\0", 3, restored, ROOM),
+	assert_int_equal(pack_restore(p, (const unsigned char *)"\x7f\0\0", 3, restored, ROOM),
 			 -EBADMSG);
 	assert_int_equal(pack_restore(p, (const unsigned char *)"\1\0\x08", 3, restored, ROOM),
 			 -EBADMSG); /* a word that it has not */
