@@ -299,6 +299,59 @@ static void put_spans(FILE *out, const struct pairs *p, bool fprobe)
 	      out);
 }
 
+/* Tracepoints between which the time is taken, both in one task. */
+static const struct span {
+	unsigned int measure; /* enum kd_measure_id */
+	const char *begin, *end;
+	const char *note;
+} spans[] = {
+	{ KD_M_RSTAT_HOLD, "cgroup_rstat_locked", "cgroup_rstat_unlock", NULL },
+	{ KD_M_RSTAT_WAIT, "cgroup_rstat_lock_contended", "cgroup_rstat_locked",
+	  "(These are the waits that were not over at once.)" },
+};
+
+static bool has_hook(const struct plan *p, const char *target)
+{
+	for (size_t i = 0; i < p->n; i++)
+		for (const struct plan_hook *h = way_of(&p->entry[i])->hooks; h->program; h++)
+			if (!strcmp(h->target, target))
+				return true;
+	return false;
+}
+
+static const struct span *span_of(const struct plan *p)
+{
+	for (size_t i = 0; i < sizeof(spans) / sizeof(spans[0]); i++)
+		if (spans[i].measure == p->entry[0].measure->measure &&
+		    has_hook(p, spans[i].begin) && has_hook(p, spans[i].end))
+			return &spans[i];
+	return NULL;
+}
+
+static void put_span(FILE *out, const struct span *sp)
+{
+	static const char begin[] = "hist:keys=common_pid:ts0=common_timestamp.usecs";
+	char end[160];
+
+	snprintf(end, sizeof(end),
+		 "hist:keys=common_pid:us=common_timestamp.usecs-$ts0:onmatch(cgroup.%s)"
+		 ".trace(kdcheck_span,$us)",
+		 sp->begin);
+	fprintf(out,
+		"echo 'kdcheck_span u64 us' >> synthetic_events\n"
+		"echo '%s' > events/cgroup/%s/trigger\n"
+		"echo '%s' > events/cgroup/%s/trigger\n"
+		"echo 'hist:keys=us.log2:sort=us' > events/synthetic/kdcheck_span/trigger\n"
+		"sleep 10\n"
+		"cat events/synthetic/kdcheck_span/hist\n"
+		"# put everything back:\n"
+		"echo '!hist:keys=us.log2:sort=us' > events/synthetic/kdcheck_span/trigger\n"
+		"echo '!%s' > events/cgroup/%s/trigger\n"
+		"echo '!%s' > events/cgroup/%s/trigger\n"
+		"echo '!kdcheck_span' >> synthetic_events\n",
+		begin, sp->begin, end, sp->end, end, sp->end, begin, sp->begin);
+}
+
 static void put_intro(FILE *out, bool fprobe, size_t width)
 {
 	fputc('\n', out);
@@ -319,11 +372,19 @@ static void put_intro(FILE *out, bool fprobe, size_t width)
 static void put_check(FILE *out, const struct kernel *k, const struct plan *p, bool fprobe,
 		      size_t width)
 {
+	const struct span *span = span_of(p);
 	struct pairs pairs = { .n = 0 };
 	/* Batches of BPF memory are callbacks among others: paired by head, shown by function. */
 	bool callbacks = p->entry[0].measure->source == KD_SRC_CALL_RCU ||
 			 p->entry[0].measure->measure == KD_M_MEMALLOC_LATENCY;
 
+	if (span) {
+		if (span->note)
+			text_wrap(out, span->note, 0, 0, width);
+		put_intro(out, true, width); /* no function, and so no return, is traced */
+		put_span(out, span);
+		return;
+	}
 	for (size_t i = 0; i < p->n && !callbacks; i++)
 		collect_pairs(&pairs, k, way_of(&p->entry[i]));
 	if (pairs.by_work)
@@ -338,8 +399,8 @@ static void put_check(FILE *out, const struct kernel *k, const struct plan *p, b
 	if (!callbacks && !pairs.n) {
 		text_wrap(
 			out,
-			"This kernel's tracefs cannot trace the functions: there is no way to check the "
-			"number with it.",
+			"The tracefs of this kernel has no pair of events between which this is the time: "
+			"there is no way to check the number with it.",
 			0, 0, width);
 		return;
 	}
