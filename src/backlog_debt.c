@@ -59,7 +59,8 @@ static void add_flow(const struct model *m, const struct backlog_query *q, unsig
 	in = p->out + per_second(s->counted, s->counted_then, ns);
 	p->in = in > 0 ? in : 0; /* lengths and counts are read a moment apart */
 	drain = left ? (double)s->counted * 1e9 / p->out : 1e18;
-	p->drain_ns = drain < 1e18 ? (uint64_t)drain : KD_UNKNOWN;
+	/* Of those that wait none may be of the kind that is counted. */
+	p->drain_ns = drain < 1e18 && (s->counted || !p->length) ? (uint64_t)drain : KD_UNKNOWN;
 }
 
 static void add(struct backlog_part *p, struct sums *s, const struct backlog_row *r)

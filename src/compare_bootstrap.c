@@ -79,7 +79,7 @@ static void add_segment(struct hist *h, const struct sample_segments *s, size_t 
 	uint32_t k;
 
 	for (k = 0; k < g->n; k++)
-		h->bucket[s->cells[g->first + k].bucket] += s->cells[g->first + k].count;
+		hist_put(h, s->cells[g->first + k].bucket, s->cells[g->first + k].count);
 	h->sum += g->sum;
 }
 

@@ -189,7 +189,8 @@ void doc_metrics(struct json *j, const struct model *m, const struct scope *sc,
 
 	json_kopen(j, "metrics", '[');
 	for (i = 0; i < n; i++)
-		if (scope_has_measure(sc, metrics[i].measure))
+		if (scope_has_measure(sc, metrics[i].measure) &&
+		    !measure_info(metrics[i].measure)->pending)
 			put_metric(j, m, sc, &metrics[i]);
 	json_close(j);
 }

@@ -13,7 +13,7 @@ void hist_init(struct hist *h)
 
 void hist_add(struct hist *h, uint64_t value)
 {
-	h->bucket[hist_bucket(value)]++;
+	hist_put(h, hist_bucket(value), 1);
 	h->sum += value;
 	if (value < h->min)
 		h->min = value;
@@ -21,12 +21,35 @@ void hist_add(struct hist *h, uint64_t value)
 		h->max = value;
 }
 
-void hist_merge(struct hist *into, const struct hist *from)
+void hist_put(struct hist *h, unsigned int bucket, uint64_t n)
 {
+	h->bucket[bucket] += n;
+	h->groups |= 1ULL << bucket / KD_HIST_SUB;
+}
+
+/* Most groups of most histograms are empty, and a view asks of thousands of histograms at a time. */
+static uint64_t group_count(const struct hist *h, unsigned int group)
+{
+	const uint64_t *b = &h->bucket[group * KD_HIST_SUB];
+	uint64_t n = 0;
 	unsigned int i;
 
-	for (i = 0; i < KD_HIST_BUCKETS; i++)
-		into->bucket[i] += from->bucket[i];
+	for (i = 0; i < KD_HIST_SUB; i++)
+		n += b[i];
+	return n;
+}
+
+void hist_merge(struct hist *into, const struct hist *from)
+{
+	uint64_t left;
+	unsigned int i, at;
+
+	for (left = from->groups; left; left &= left - 1) {
+		at = (unsigned int)__builtin_ctzll(left) * KD_HIST_SUB;
+		for (i = at; i < at + KD_HIST_SUB; i++)
+			into->bucket[i] += from->bucket[i];
+	}
+	into->groups |= from->groups;
 	into->sum += from->sum;
 	if (from->min < into->min)
 		into->min = from->min;
@@ -36,11 +59,10 @@ void hist_merge(struct hist *into, const struct hist *from)
 
 uint64_t hist_count(const struct hist *h)
 {
-	uint64_t n = 0;
-	unsigned int i;
+	uint64_t n = 0, left;
 
-	for (i = 0; i < KD_HIST_BUCKETS; i++)
-		n += h->bucket[i];
+	for (left = h->groups; left; left &= left - 1)
+		n += group_count(h, (unsigned int)__builtin_ctzll(left));
 	return n;
 }
 
@@ -78,15 +100,21 @@ static uint64_t middle(unsigned int bucket)
 /* The rank-th smallest (1 = first) as its bucket's middle. The caller made sure that it exists. */
 static uint64_t value_at(const struct hist *h, uint64_t rank)
 {
-	uint64_t below = 0;
-	unsigned int i;
+	uint64_t below = 0, left, n;
+	unsigned int i, group;
 
-	for (i = 0; i < KD_HIST_BUCKETS - 1; i++) {
-		below += h->bucket[i];
-		if (below >= rank)
-			break;
+	for (left = h->groups; left; left &= left - 1) {
+		group = (unsigned int)__builtin_ctzll(left);
+		n = group_count(h, group);
+		if (below + n < rank) {
+			below += n;
+			continue;
+		}
+		for (i = group * KD_HIST_SUB; (below += h->bucket[i]) < rank; i++)
+			;
+		return middle(i);
 	}
-	return middle(i);
+	return middle(KD_HIST_BUCKETS - 1);
 }
 
 int hist_quantile(const struct hist *h, double q, uint64_t *value)
@@ -109,56 +137,34 @@ int hist_quantile(const struct hist *h, double q, uint64_t *value)
 	return 0;
 }
 
-/* Most groups of most histograms are empty, and a view asks of thousands of histograms at a time. */
-static uint64_t group_count(const struct hist *h, unsigned int group)
-{
-	const uint64_t *b = &h->bucket[group * KD_HIST_SUB];
-	uint64_t n = 0;
-	unsigned int i;
-
-	for (i = 0; i < KD_HIST_SUB; i++)
-		n += b[i];
-	return n;
-}
-
-static bool group_empty(const struct hist *h, unsigned int group)
-{
-	const uint64_t *b = &h->bucket[group * KD_HIST_SUB];
-	uint64_t any = 0;
-	unsigned int i;
-
-	for (i = 0; i < KD_HIST_SUB; i++)
-		any |= b[i];
-	return !any;
-}
-
 void hist_fold(const struct hist *h, uint64_t rows[HIST_POW2_ROWS])
 {
 	unsigned int i, group;
+	uint64_t left;
 
 	memset(rows, 0, HIST_POW2_ROWS * sizeof(rows[0]));
 	rows[0] = h->bucket[0];
 	for (i = 1; i < KD_HIST_SUB; i++)
 		rows[31 - __builtin_clz(i)] += h->bucket[i];
 	/* All of a later group lies between two powers of two. */
-	for (group = 1; group < KD_HIST_GROUPS; group++)
+	for (left = h->groups & ~1ULL; left; left &= left - 1) {
+		group = (unsigned int)__builtin_ctzll(left);
 		rows[KD_HIST_SUB_BITS + group - 1] = group_count(h, group);
+	}
 }
 
 void hist_mend(struct hist *h)
 {
-	unsigned int from = 0, to = KD_HIST_GROUPS, first, last;
+	unsigned int first = 0, last = KD_HIST_BUCKETS - 1;
 	bool none = h->min > h->max;
 
-	while (from < to && group_empty(h, from))
-		from++;
-	if (from == to)
+	if (!hist_count(h))
 		return; /* no counts to hold them against */
-	while (group_empty(h, to - 1))
-		to--;
-	for (first = from * KD_HIST_SUB; !h->bucket[first]; first++)
+	for (first = (unsigned int)__builtin_ctzll(h->groups) * KD_HIST_SUB; !h->bucket[first];
+	     first++)
 		;
-	for (last = to * KD_HIST_SUB - 1; !h->bucket[last]; last--)
+	for (last = (64 - (unsigned int)__builtin_clzll(h->groups)) * KD_HIST_SUB - 1;
+	     !h->bucket[last]; last--)
 		;
 	if (none || (first < KD_HIST_BUCKETS - 1 && h->min >= hist_high(first)))
 		h->min = hist_low(first);

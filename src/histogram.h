@@ -16,12 +16,14 @@
 struct hist {
 	uint64_t bucket[KD_HIST_BUCKETS];
 	uint64_t sum;
-	uint64_t min; /* UINT64_MAX while empty */
-	uint64_t max; /* 0 while empty */
+	uint64_t min;    /* UINT64_MAX while empty */
+	uint64_t max;    /* 0 while empty */
+	uint64_t groups; /* bit g: group g of buckets may hold counts, all others are 0 */
 };
 
 void hist_init(struct hist *h);
 void hist_add(struct hist *h, uint64_t value);
+void hist_put(struct hist *h, unsigned int bucket, uint64_t n); /* n more in it; no extremes */
 void hist_merge(struct hist *into, const struct hist *from);
 uint64_t hist_count(const struct hist *h);
 

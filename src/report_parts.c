@@ -133,7 +133,7 @@ static void put_level(struct json *j, const struct report *r, const struct level
 	json_kstr(j, "list", name_of(r, l->key));
 	json_kopen(j, "key", '{');
 	if (flavour)
-		json_kstr(j, "flavour", flavour);
+		json_kstr(j, l->key->source == KD_SRC_RSTAT ? "subsystem" : "flavour", flavour);
 	json_close(j);
 	json_ku64(j, "length", l->node->length);
 	json_ku64(j, "peak", l->span.peak);

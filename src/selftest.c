@@ -113,7 +113,7 @@ static void add_piece(struct hist *h, const struct sample_segments *s, size_t i)
 	uint32_t k;
 
 	for (k = 0; k < g->n; k++)
-		h->bucket[s->cells[g->first + k].bucket] += s->cells[g->first + k].count;
+		hist_put(h, s->cells[g->first + k].bucket, s->cells[g->first + k].count);
 	h->sum += g->sum;
 	if (g->max > h->max)
 		h->max = g->max;

@@ -378,6 +378,8 @@ int series_record_hist(struct model *m, const struct kd_rec_hist *r)
 	if (!grew)
 		return 0;
 	s->hists->next_groups |= 1ull << r->group;
+	s->hists->total.groups |= 1ull << r->group;
+	s->hists->next.groups |= 1ull << r->group;
 	mark_changed(m, s);
 	return 0;
 }
@@ -416,6 +418,7 @@ static void clear_hist(struct hist *h, uint64_t *groups)
 	for (; *groups; *groups &= *groups - 1)
 		memset(&h->bucket[__builtin_ctzll(*groups) * KD_HIST_SUB], 0,
 		       KD_HIST_SUB * sizeof(h->bucket[0]));
+	h->groups = 0;
 	h->sum = 0;
 	h->min = UINT64_MAX;
 	h->max = 0;
@@ -425,6 +428,7 @@ static void add_groups(struct hist *into, const struct hist *from, uint64_t grou
 {
 	int i, at;
 
+	into->groups |= groups;
 	for (; groups; groups &= groups - 1) {
 		at = __builtin_ctzll(groups) * KD_HIST_SUB;
 		for (i = at; i < at + KD_HIST_SUB; i++)

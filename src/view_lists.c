@@ -157,7 +157,10 @@ static void put_flow(FILE *out, const struct view_lists *v, const struct backlog
 		return;
 	fmt_rate(in, sizeof(in), p->in);
 	fmt_rate(left, sizeof(left), p->out);
-	if (p->drain_ns == KD_UNKNOWN)
+	if (p->drain_ns == KD_UNKNOWN && p->out > 0)
+		field(out, v, "flow:", "%s%s%s/s in, %s/s out", p->of ? p->of : "",
+		      p->of ? " " : "", in, left);
+	else if (p->drain_ns == KD_UNKNOWN)
 		field(out, v, "flow:", "%s%s%s/s in, none out", p->of ? p->of : "",
 		      p->of ? " " : "", in);
 	else

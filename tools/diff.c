@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "commands.h"
@@ -380,13 +381,16 @@ static int final_exit(const struct diff_command *d, const struct diff *report)
 }
 
 /* Written whole or not at all: nobody reads half of it, or that of the time before. */
+/* A device, a pipe or a link is written through, never replaced. */
 static int write_status(const char *path, const char *verdict, int code)
 {
+	struct stat st;
+	bool through = !lstat(path, &st) && !S_ISREG(st.st_mode);
 	char *part;
 	FILE *f;
 	int err;
 
-	if (asprintf(&part, "%s.part", path) < 0)
+	if (asprintf(&part, "%s%s", path, through ? "" : ".part") < 0)
 		return log_err(-ENOMEM, "out of memory");
 	f = fopen(part, "we");
 	err = f ? 0 : -errno;
@@ -394,9 +398,9 @@ static int write_status(const char *path, const char *verdict, int code)
 		err = -errno;
 	if (f && fclose(f))
 		err = -errno;
-	if (!err && rename(part, path))
+	if (!err && !through && rename(part, path))
 		err = -errno;
-	if (err && f)
+	if (err && f && !through)
 		unlink(part);
 	free(part);
 	return err ? log_err(err, "%s: cannot write: %s", path, strerror(-err)) : 0;
@@ -475,7 +479,7 @@ static int report(struct diff_command *d, struct samples *t, const struct compar
 			  .selftest = *selftest,
 			  .command_line = d->command_line,
 			  .full = d->full };
-	int code;
+	int code, unshown;
 
 	if (!results) {
 		log_err(-ENOMEM, "out of memory");
@@ -484,10 +488,11 @@ static int report(struct diff_command *d, struct samples *t, const struct compar
 	rules_judge(c, r.rules, r.nrules, results);
 	code = r.exit = final_exit(d, &r);
 	say_what_fails(&r);
-	if (d->status && write_status(d->status, verdict_word(&r), code))
-		code = d->bisect ? EXIT_UNWATCHED : code ? code : EXIT_FAILED;
-	if (show(d, &r) && !code)
+	unshown = show(d, &r);
+	if (unshown && !code)
 		code = d->bisect ? EXIT_UNWATCHED : EXIT_FAILED;
+	if (d->status && write_status(d->status, unshown ? "error" : verdict_word(&r), code))
+		code = d->bisect ? EXIT_UNWATCHED : code ? code : EXIT_FAILED;
 	free(results);
 	return code;
 }

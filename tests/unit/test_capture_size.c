@@ -41,7 +41,7 @@ static void tick_series(struct stream *s, uint32_t id, struct kept *k)
 
 	for (i = 0; i < n; i++) {
 		v = k->least + below(&seed, k->spread) * below(&seed, 1000) / 1000;
-		k->total.bucket[hist_bucket(v)]++;
+		hist_put(&k->total, hist_bucket(v), 1);
 		k->total.sum += v;
 		groups |= 1ull << (hist_bucket(v) / KD_HIST_SUB);
 		min = v < min ? v : min;

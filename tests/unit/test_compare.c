@@ -531,7 +531,7 @@ static void test_one_bucket(void **state)
 	}
 	for (i = 0; i < 16; i++) {
 		hist_init(&h);
-		h.bucket[hist_bucket(10 * 1000 * 1000) + i % 2] = 5000;
+		hist_put(&h, hist_bucket(10 * 1000 * 1000) + i % 2, 5000);
 		h.sum = 5000 * 10 * 1000 * 1000ULL;
 		add_hist(&t, i % 2 ? SIDE_NEW : SIDE_BASE, &h, 100);
 	}

@@ -338,14 +338,14 @@ static void extremes_may_be_unknown(void **state)
 
 	(void)state;
 	hist_init(&h);
-	h.bucket[hist_bucket(1024)] = 1000;
+	hist_put(&h, hist_bucket(1024), 1000);
 	assert_int_equal(hist_quantile(&h, 0.5, &v), 0);
 	assert_int_equal(v, 1024 + 64);
 
 	/* The last buckets, where no other may stand in for one. */
 	hist_init(&h);
-	h.bucket[KD_HIST_BUCKETS - 2] = 500;
-	h.bucket[KD_HIST_BUCKETS - 1] = 500;
+	hist_put(&h, KD_HIST_BUCKETS - 2, 500);
+	hist_put(&h, KD_HIST_BUCKETS - 1, 500);
 	assert_int_equal(hist_quantile(&h, 0.5, &v), 0);
 	assert_int_equal(hist_bucket(v), KD_HIST_BUCKETS - 2);
 	assert_int_equal(hist_quantile(&h, 0.75, &v), 0);
@@ -369,11 +369,12 @@ static void too_few_samples_tell_nothing(void **state)
 	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		hist_init(&h);
 		hist_add(&h, 3);
-		h.bucket[3] = cases[i].enough - 1;
+		hist_init(&h);
+		hist_put(&h, 3, cases[i].enough - 1);
 		v = 42;
 		assert_int_equal(hist_quantile(&h, cases[i].q, &v), -ENODATA);
 		assert_int_equal(v, 42);
-		h.bucket[3]++;
+		hist_put(&h, 3, 1);
 		assert_int_equal(hist_quantile(&h, cases[i].q, &v), 0);
 		assert_int_equal(v, 3);
 	}
@@ -388,7 +389,7 @@ static void shares_outside_are_refused(void **state)
 
 	(void)state;
 	hist_init(&h);
-	h.bucket[3] = 1000000;
+	hist_put(&h, 3, 1000000);
 	for (i = 0; i < sizeof(shares) / sizeof(shares[0]); i++)
 		assert_int_equal(hist_quantile(&h, shares[i], &v), -EINVAL);
 	assert_int_equal(v, 42);
@@ -455,8 +456,8 @@ static void test_mend(void **state)
 	hist_mend(&h);
 	assert_true(h.min == UINT64_MAX && h.max == 0); /* nothing to hold them against */
 
-	h.bucket[low] = 1;
-	h.bucket[high] = 2;
+	hist_put(&h, low, 1);
+	hist_put(&h, high, 2);
 	hist_mend(&h); /* no extremes at all */
 	assert_true(h.min == hist_low(low) && h.max == hist_high(high) - 1);
 
@@ -471,7 +472,7 @@ static void test_mend(void **state)
 	assert_true(h.min == hist_low(low) && h.max == hist_high(high) - 1);
 
 	hist_init(&h);
-	h.bucket[KD_HIST_BUCKETS - 1] = 1;
+	hist_put(&h, KD_HIST_BUCKETS - 1, 1);
 	hist_mend(&h);
 	assert_true(h.max == UINT64_MAX);
 }
