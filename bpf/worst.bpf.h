@@ -151,7 +151,6 @@ static __always_inline void send_who(worst_rec *r, struct worst_who *who)
 	__builtin_memcpy(r->comm, who->comm, sizeof(r->comm));
 	r->comm[sizeof(r->comm) - 1] = '\0';
 	__builtin_memcpy(ip, who->ip, sizeof(ip));
-	__builtin_memset(r->stack, 0, sizeof(r->stack));
 	/* A frame that is not there prints as 0x0: the reader stops at it. */
 	BPF_SNPRINTF(r->stack, sizeof(r->stack), "%ps %ps %ps %ps %ps %ps %ps %ps", ip[0], ip[1],
 		     ip[2], ip[3], ip[4], ip[5], ip[6], ip[7]);
