@@ -5,7 +5,7 @@
 #
 # Writes one line "NAME ROUNDS NS NS NS ..." for each way to /out/cost, and what they counted.
 ROUNDS=15000
-REPEATS=3
+REPEATS=5
 T=/sys/kernel/tracing
 mkdir -p /tmp/load && cd /tmp/load || exit 1
 
@@ -25,7 +25,7 @@ watched() {
 	shift
 	"$@" >"/out/$name.out" 2>"/out/$name.err" &
 	pid=$!
-	sleep 3
+	sleep 15 # it loads, attaches and settles meanwhile; while all sleep the clock runs ahead
 	measure "$name"
 	kill -TERM $pid
 	wait $pid
