@@ -94,13 +94,14 @@ srcu_events() {
 
 watch_srcu() {
 	mark begin
-	# Several, for a grace period that nobody asked for just before is a short one.
-	for _ in 1 2 3 4; do gpload inotify 2000 & done
 	kdefer lists -s call_rcu,rcu_gp.pending --ndjson -i 20ms >"$OUT/srcu.ndjson" 2>"$OUT/srcu.err" &
 	looking=$!
+	while [ ! -s "$OUT/srcu.ndjson" ]; do sleep 0.1; done
+	# Several, for a grace period that nobody asked for just before is a short one.
+	for _ in 1 2 3 4; do gpload inotify 100000 & done
 	# Callbacks wait for an eighth of the time, and the emulator lets a CPU stand still for 100 ms, so
-	# that looks in that time see the same: by then none was seen with a chance of 0.87^100.
-	for _ in $(seq 40); do
+	# that looks in that time see the same: some 100 of them see none with a chance of 0.87^100.
+	for _ in $(seq 80); do
 		sleep 0.5
 		grep -q '"source":"call_rcu","list":"[a-z_]*","key":{"flavour":"srcu"' "$OUT/srcu.ndjson" && break
 	done
