@@ -16,24 +16,15 @@
  *
  * All is read from afar, while it goes on.
  */
+#include "jiffies.bpf.h"
 #include "percpu.bpf.h"
 #include "srcu_domains.bpf.h"
 #include "gp_state.h"
 
-#define RUN_NS 500000 /* a run is an RCU reader: no longer than about this */
-#define NS_PER_S 1000000000ULL
+#define RUN_NS 500000   /* a run is an RCU reader: no longer than about this */
 #define BLOCKED_MAX 256 /* preempted readers followed at a leaf */
 
-const volatile __u32 hz = 1;
-
 struct gs_gp gp;
-
-static __always_inline __u64 jiffies_age(__u64 since)
-{
-	__u64 jiffies = bpf_jiffies64() - since;
-
-	return (__s64)jiffies > 0 ? jiffies * (NS_PER_S / hz) : 0;
-}
 
 /* --- who owes --- */
 

@@ -16,6 +16,7 @@
  */
 #include "memalloc_maps.bpf.h"
 #include "tick.bpf.h"
+#include "totals.bpf.h"
 #include "worst.bpf.h"
 #include "memalloc.h"
 
@@ -61,12 +62,6 @@ struct {
 } work SEC(".maps");
 
 __u32 serials;
-__u64 since; /* what began before it is not measured; 0 = not recording */
-__u64 begun, done;
-__u64 absent;    /* ends without a beginning */
-__u64 ring_full; /* ticks that were cut short by the ring */
-__u64 lost[KD_LOST_COUNT];
-
 struct worst_bin bins[MA_LISTS];
 
 /* The callbacks, by symbol, or as they were seen to be called where symbols are hidden. */
@@ -472,35 +467,13 @@ static __always_inline void series_describe(struct kd_rec_series *r, __u32 idx, 
 	r->key[1] |= key >> MA_KEY_SIZE_SHIFT & MA_KEY_SIZE_MASK;
 }
 
-static __always_inline __u64 at_least_zero(__u64 n)
-{
-	return (__s64)n > 0 ? n : 0;
-}
-
-/*
- * An end without a beginning belongs to what began before our programs were there, unless that many
- * beginnings were kept from us. What is open follows from the rest.
- */
 static __always_inline int tick_totals(__u64 missed)
 {
-	__u64 total[KD_LOST_COUNT], n_open;
-	int full = 0, i;
+	int full = send_totals(KD_SRC_MEMALLOC, missed,
+			       1u << KD_LOST_UNMATCHED_BEGIN | 1u << KD_LOST_TABLE_FULL |
+				       1u << KD_LOST_CLOCK),
+	    i;
 
-	for (i = 0; i < KD_LOST_COUNT; i++)
-		total[i] = *(volatile __u64 *)&lost[i];
-	n_open = begun - done - total[KD_LOST_UNMATCHED_BEGIN] - total[KD_LOST_TABLE_FULL] -
-		 total[KD_LOST_CLOCK];
-	missed += total[KD_LOST_TABLE_FULL];
-	total[KD_LOST_UNMATCHED_END] = absent < missed ? absent : missed;
-	total[KD_LOST_PRE_START] += absent - total[KD_LOST_UNMATCHED_END];
-	total[KD_LOST_RING_FULL] = ring_full;
-	total[KD_LOST_EXTREME] = extremes_lost;
-	for (i = 0; i < KD_LOST_COUNT; i++)
-		if (total[i])
-			full |= send_total(KD_SRC_MEMALLOC, KD_REC_LOST, i, total[i]);
-	full |= send_total(KD_SRC_MEMALLOC, KD_REC_COUNT, KD_CNT_BEGUN, begun);
-	full |= send_total(KD_SRC_MEMALLOC, KD_REC_COUNT, KD_CNT_DONE, done);
-	full |= send_total(KD_SRC_MEMALLOC, KD_REC_COUNT, KD_CNT_OPEN, at_least_zero(n_open));
 	for (i = 0; i < MA_LISTS; i++)
 		floor_refresh(&bins[i].floor, epoch);
 	return full;

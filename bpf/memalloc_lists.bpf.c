@@ -45,14 +45,6 @@ static __always_inline struct ml_shared *shared_get(void)
 	return bpf_map_lookup_elem(&shared, &zero);
 }
 
-static __always_inline __u64 word_at(__u64 address)
-{
-	__u64 v = 0;
-
-	bpf_probe_read_kernel(&v, sizeof(v), (void *)address);
-	return v;
-}
-
 /* --- where things are --- */
 
 /* arg[0] = a file descriptor of a map: what do files of maps look like? */

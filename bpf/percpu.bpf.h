@@ -23,14 +23,6 @@ struct {
 	__type(value, __u64); /* where this CPU's section begins; 0: not found */
 } percpu_bases SEC(".maps");
 
-static __always_inline __u64 word_at(__u64 address)
-{
-	__u64 v = 0;
-
-	bpf_probe_read_kernel(&v, sizeof(v), (void *)address);
-	return v;
-}
-
 static __always_inline __u64 percpu_base(__u32 cpu)
 {
 	__u64 *base = bpf_map_lookup_elem(&percpu_bases, &cpu);

@@ -13,14 +13,12 @@
  * unless that CPU is offloaded: read there twice with the same result, they are what they were at one
  * moment. All else is read from afar, each word whole, but not all at one moment, and is marked so.
  */
+#include "jiffies.bpf.h"
 #include "percpu.bpf.h"
 #include "srcu_domains.bpf.h"
 #include "rcu_lists.h"
 
 #define RUN_NS 500000 /* a run is an RCU reader: no longer than about this */
-#define NS_PER_S 1000000000ULL
-
-const volatile __u32 hz = 1;
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -58,13 +56,6 @@ static __always_inline void see_list(struct rl_seen *l, __u64 list)
 	sum = l->length[KD_LIST_DONE] + l->length[KD_LIST_WAIT] + l->length[KD_LIST_NEXT_READY] +
 	      l->length[KD_LIST_NEXT];
 	l->length[KD_LIST_INVOKING] = l->len > sum ? l->len - sum : 0;
-}
-
-static __always_inline __u64 jiffies_age(__u64 since)
-{
-	__u64 jiffies = bpf_jiffies64() - since;
-
-	return (__s64)jiffies > 0 ? jiffies * (NS_PER_S / hz) : 0;
 }
 
 /* Offloaded CPUs: callbacks first join a list of their own, lazy ones and others, when there are many. */

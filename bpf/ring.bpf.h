@@ -33,4 +33,13 @@ struct kd_run_args {
 	__u64 arg[4];
 };
 
+/* The word at an address of the kernel; 0: nothing can be read there. */
+static __always_inline __u64 word_at(__u64 address)
+{
+	__u64 v = 0;
+
+	bpf_probe_read_kernel(&v, sizeof(v), (void *)address);
+	return v;
+}
+
 #endif

@@ -23,6 +23,7 @@
 #include "series.bpf.h"
 static __always_inline bool is_named(__u32 idx);
 #include "tick.bpf.h"
+#include "totals.bpf.h"
 #include "rstat.h"
 #define WORST_WHO struct rs_task
 #include "worst.bpf.h"
@@ -44,12 +45,6 @@ struct {
 } tasks SEC(".maps");
 
 static struct rs_task none; /* what a new entry is copied from */
-
-__u64 since; /* what began before it is not measured; 0 = not recording */
-__u64 begun, done;
-__u64 absent;    /* ends without a beginning */
-__u64 ring_full; /* ticks that were cut short by the ring */
-__u64 lost[KD_LOST_COUNT];
 
 struct worst_bin bins[RS_LISTS];
 

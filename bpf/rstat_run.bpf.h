@@ -20,31 +20,10 @@ int kd_control(struct kd_run_args *args)
 
 /* --- the tick --- */
 
-static __always_inline __u64 at_least_zero(__u64 n)
-{
-	return (__s64)n > 0 ? n : 0;
-}
-
-/* As in rcu_gp.bpf.c: an end without a beginning began before, unless a beginning was kept from us. */
 static __always_inline int tick_totals(__u64 missed)
 {
-	__u64 total[KD_LOST_COUNT], n_open;
-	int full = 0, i;
+	int full = send_totals(KD_SRC_RSTAT, missed, 1u << KD_LOST_UNMATCHED_BEGIN), i;
 
-	for (i = 0; i < KD_LOST_COUNT; i++)
-		total[i] = *(volatile __u64 *)&lost[i];
-	n_open = begun - done - total[KD_LOST_UNMATCHED_BEGIN];
-	missed += total[KD_LOST_TABLE_FULL];
-	total[KD_LOST_UNMATCHED_END] = absent < missed ? absent : missed;
-	total[KD_LOST_PRE_START] += absent - total[KD_LOST_UNMATCHED_END];
-	total[KD_LOST_RING_FULL] = ring_full;
-	total[KD_LOST_EXTREME] = extremes_lost;
-	for (i = 0; i < KD_LOST_COUNT; i++)
-		if (total[i])
-			full |= send_total(KD_SRC_RSTAT, KD_REC_LOST, i, total[i]);
-	full |= send_total(KD_SRC_RSTAT, KD_REC_COUNT, KD_CNT_BEGUN, begun);
-	full |= send_total(KD_SRC_RSTAT, KD_REC_COUNT, KD_CNT_DONE, done);
-	full |= send_total(KD_SRC_RSTAT, KD_REC_COUNT, KD_CNT_OPEN, at_least_zero(n_open));
 	for (i = 0; i < RS_LISTS; i++)
 		floor_refresh(&bins[i].floor, epoch);
 	return full;

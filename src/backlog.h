@@ -80,7 +80,6 @@ int backlog_totals(const struct model *m, const struct backlog_query *q, struct 
 const char *backlog_list(const struct model *m, const struct backlog_row *r);   /* never NULL */
 const char *backlog_domain(const struct model *m, const struct backlog_row *r); /* symbol */
 const char *backlog_map_name(const struct model *m, const struct backlog_row *r);
-const char *backlog_map_type(const struct model *m, const struct backlog_row *r);
 const char *backlog_allocator(const struct model *m, const struct backlog_row *r);
 bool backlog_map_id(const struct backlog_row *r, uint32_t *id);
 /* The i-th process or path that holds the map, "pid comm" or "pin path"; "" past the end. */

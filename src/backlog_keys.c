@@ -92,11 +92,6 @@ const char *backlog_map_name(const struct model *m, const struct backlog_row *r)
 	return is_map(r) ? named(m, r, KD_NAME_MAP, 0) : NULL;
 }
 
-const char *backlog_map_type(const struct model *m, const struct backlog_row *r)
-{
-	return is_map(r) ? named(m, r, KD_NAME_MAP, 1) : NULL;
-}
-
 const char *backlog_allocator(const struct model *m, const struct backlog_row *r)
 {
 	if (r->source != KD_SRC_MEMALLOC || r->key < KD_KEY_GLOBAL)

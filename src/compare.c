@@ -16,7 +16,7 @@
 
 /* --- which unit --- */
 
-static uint32_t unit_of(const struct comparison *c, const struct sample_run *r)
+uint32_t compare_unit(const struct comparison *c, const struct sample_run *r)
 {
 	switch (c->level) {
 	case LEVEL_HOST:
@@ -117,10 +117,10 @@ static int gather(const struct comparison *c, enum sample_side side, size_t subj
 		v = samples_get(c->t, r, subject, stat);
 		if (r->side != side || isnan(v))
 			continue;
-		for (k = 0; k < u->n && u->id[k] != unit_of(c, r); k++)
+		for (k = 0; k < u->n && u->id[k] != compare_unit(c, r); k++)
 			;
 		if (k == u->n)
-			u->id[u->n++] = unit_of(c, r);
+			u->id[u->n++] = compare_unit(c, r);
 		u->v[k] += (v - u->v[k]) / (double)++runs[k];
 	}
 	free(runs);

@@ -119,6 +119,9 @@ const char *compare_must_equal_list(void); /* "machine, cpu_model, ..." */
 
 /* --- between compare.c and its parts --- */
 
+/* Which unit of the level that is counted a run belongs to. */
+uint32_t compare_unit(const struct comparison *c, const struct sample_run *r);
+
 /* compare_facts.c: differences, warnings, and what bars any comparison. 0 or -ENOMEM. */
 int compare_facts(struct comparison *c);
 /* Adds a line to one of the lists. 0 or -ENOMEM. */
@@ -135,5 +138,7 @@ size_t compare_units_needed(const struct comparison *c, const struct measured *m
 int compare_bootstrap(const struct comparison *c, size_t subject, enum sample_stat stat,
 		      double *log_shift, double *se, double *df);
 void bootstrap_free(struct bootstrap *b);
+/* Adds the counts and the sum of segment i; no extremes. */
+void bootstrap_add_segment(struct hist *h, const struct sample_segments *s, size_t i);
 
 #endif

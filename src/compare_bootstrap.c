@@ -73,7 +73,7 @@ static size_t block_length(const struct sample_segments *s)
 	return length < 1 ? 1 : (size_t)ceil(length);
 }
 
-static void add_segment(struct hist *h, const struct sample_segments *s, size_t i)
+void bootstrap_add_segment(struct hist *h, const struct sample_segments *s, size_t i)
 {
 	const struct sample_segment *g = &s->s[i];
 	uint32_t k;
@@ -91,7 +91,7 @@ static void draw(struct rng *rng, const struct sample_segments *s, size_t length
 	while (drawn < s->n) {
 		at = rng_below(rng, s->n);
 		for (i = 0; i < length && drawn < s->n; i++, drawn++)
-			add_segment(h, s, (at + i) % s->n);
+			bootstrap_add_segment(h, s, (at + i) % s->n);
 	}
 }
 

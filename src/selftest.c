@@ -68,20 +68,9 @@ static int find_slowdown(const struct trial *trial, struct selftest *s)
 
 /* --- shuffles --- */
 
-/* What is dealt out together: boots stay whole, pairs change places within. */
-static uint32_t lot_of(const struct comparison *c, const struct sample_run *r)
-{
-	switch (c->level) {
-	case LEVEL_HOST:
-		return r->host;
-	case LEVEL_BOOT:
-		return r->boot;
-	default:
-		return c->paired ? r->pair : (uint32_t)(r - c->t->runs);
-	}
-}
-
-/* Each lot changes sides or not. Without pairs: so many do each way that their numbers stay. */
+/*
+ * What is dealt out together are units: boots stay whole, pairs change places within. Each changes sides
+ * or not. Without pairs: so many do each way that their numbers stay. */
 static void deal_lots(struct samples *t, const struct comparison *c, struct rng *rng,
 		      const uint8_t *sides)
 {
@@ -91,7 +80,8 @@ static void deal_lots(struct samples *t, const struct comparison *c, struct rng 
 	left[SIDE_BASE] = c->units[SIDE_BASE];
 	left[SIDE_NEW] = c->units[SIDE_NEW];
 	for (i = 0; i < t->nruns; i++) {
-		for (k = 0; k < i && lot_of(c, &t->runs[k]) != lot_of(c, &t->runs[i]); k++)
+		for (k = 0; k < i && compare_unit(c, &t->runs[k]) != compare_unit(c, &t->runs[i]);
+		     k++)
 			;
 		if (k < i) { /* goes where the first of its lot went */
 			side = c->paired ? t->runs[k].side ^ sides[k] ^ sides[i] : t->runs[k].side;
@@ -109,14 +99,9 @@ static void deal_lots(struct samples *t, const struct comparison *c, struct rng 
 
 static void add_piece(struct hist *h, const struct sample_segments *s, size_t i)
 {
-	const struct sample_segment *g = &s->s[i];
-	uint32_t k;
-
-	for (k = 0; k < g->n; k++)
-		hist_put(h, s->cells[g->first + k].bucket, s->cells[g->first + k].count);
-	h->sum += g->sum;
-	if (g->max > h->max)
-		h->max = g->max;
+	bootstrap_add_segment(h, s, i);
+	if (s->s[i].max > h->max)
+		h->max = s->s[i].max;
 }
 
 /* Pieces i of one side or the other, in blocks, since neighbours resemble each other. */

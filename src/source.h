@@ -76,6 +76,19 @@ size_t source_collect_hooks(struct bpf_object *obj, const struct plan *plan, uns
 void source_refuse(struct plan *plan, unsigned int source, const char *reason_fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 
+#define BEGINNINGS_MAX 64
+
+/* The hooks of a source that see beginnings: their programs end in "_in". What they missed explains ends. */
+struct beginnings {
+	int fd[BEGINNINGS_MAX];
+	uint64_t missed[BEGINNINGS_MAX]; /* when recording began */
+	size_t n;
+};
+
+void beginnings_collect(struct beginnings *b, const struct source_hook *hooks, size_t n);
+void beginnings_start(struct beginnings *b);
+uint64_t beginnings_missed(const struct beginnings *b); /* events that they were not given since */
+
 extern const struct source *const sources[]; /* by enum kd_source_id order, NULL-terminated */
 
 #endif

@@ -23,7 +23,6 @@
 #include "memalloc_maps.h"
 #include "source.h"
 
-#define PROGS_MAX 32
 #define OPEN_BYTES HASH_ELEM_BYTES(sizeof(uint64_t), sizeof(struct ma_open))
 #define OWNER_BYTES HASH_ELEM_BYTES(sizeof(uint64_t), sizeof(struct ma_owner))
 #define NAME_BYTES HASH_ELEM_BYTES(sizeof(uint32_t), sizeof(struct ma_map))
@@ -45,9 +44,7 @@ struct memalloc {
 	size_t nnamed;
 	uint32_t serial; /* last given to one that was there before our programs */
 	/* Programs that see beginnings, and what the kernel had kept from them at the start. */
-	int begin_fd[PROGS_MAX];
-	uint64_t begin_missed[PROGS_MAX];
-	size_t nbegin;
+	struct beginnings begins;
 };
 
 /* Powers of two. Maps, sizes and stages; batches at a time; maps that are known. */
@@ -375,23 +372,12 @@ static int memalloc_load(void **state, struct source_conf *conf)
 	return 0;
 }
 
-/* Those of hand-overs are called so. */
-static bool sees_beginnings(const char *program)
-{
-	size_t len = strlen(program);
-
-	return len > 3 && !strcmp(program + len - 3, "_in");
-}
-
 static size_t memalloc_hooks(void *state, struct source_hook *hooks, size_t max)
 {
 	struct memalloc *m = state;
 	size_t n = source_collect_hooks(m->skel->obj, m->plan, KD_SRC_MEMALLOC, hooks, max);
 
-	m->nbegin = 0;
-	for (size_t i = 0; i < n && m->nbegin < PROGS_MAX; i++)
-		if (sees_beginnings(hooks[i].program))
-			m->begin_fd[m->nbegin++] = hooks[i].prog_fd;
+	beginnings_collect(&m->begins, hooks, n);
 	return n;
 }
 
@@ -407,8 +393,7 @@ static int memalloc_start(void *state)
 	struct memalloc *m = state;
 	int err = update_maps(m);
 
-	for (size_t i = 0; i < m->nbegin; i++)
-		m->begin_missed[i] = bpf_util_missed(m->begin_fd[i]);
+	beginnings_start(&m->begins);
 	if (!err)
 		err = control(m, MA_START);
 	return err ? log_err(err, "memalloc: cannot start recording: %s", strerror(-err)) : 0;
@@ -426,8 +411,7 @@ static int64_t memalloc_tick(void *state, uint32_t cursor, uint32_t interval)
 	uint32_t next;
 	int err = cursor ? 0 : update_maps(m);
 
-	for (size_t i = 0; i < m->nbegin; i++)
-		args[2] += bpf_util_missed(m->begin_fd[i]) - m->begin_missed[i];
+	args[2] = beginnings_missed(&m->begins);
 	if (!err)
 		err = bpf_util_run(bpf_program__fd(m->skel->progs.kd_tick), args, &next);
 	return err ? err : (int64_t)next;

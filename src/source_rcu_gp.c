@@ -18,15 +18,12 @@
 #include "source.h"
 
 #define OPEN_BYTES HASH_ELEM_BYTES(sizeof(uint64_t), sizeof(struct rg_open))
-#define PROGS_MAX 64
 
 struct rcu_gp {
 	struct rcu_gp_bpf *skel;
 	struct plan *plan;
 	/* Programs that see beginnings, and what the kernel had kept from them at the start. */
-	int begin_fd[PROGS_MAX];
-	uint64_t begin_missed[PROGS_MAX];
-	size_t nbegin;
+	struct beginnings begins;
 };
 
 /* Powers of two. Callers by address, calls and domains at a time. */
@@ -167,23 +164,12 @@ static int rcu_gp_load(void **state, struct source_conf *conf)
 	return 0;
 }
 
-/* Those of beginnings are called so. */
-static bool sees_beginnings(const char *program)
-{
-	size_t len = strlen(program);
-
-	return len > 3 && !strcmp(program + len - 3, "_in");
-}
-
 static size_t rcu_gp_hooks(void *state, struct source_hook *hooks, size_t max)
 {
 	struct rcu_gp *g = state;
 	size_t n = source_collect_hooks(g->skel->obj, g->plan, KD_SRC_RCU_GP, hooks, max);
 
-	g->nbegin = 0;
-	for (size_t i = 0; i < n && g->nbegin < PROGS_MAX; i++)
-		if (sees_beginnings(hooks[i].program))
-			g->begin_fd[g->nbegin++] = hooks[i].prog_fd;
+	beginnings_collect(&g->begins, hooks, n);
 	return n;
 }
 
@@ -199,8 +185,7 @@ static int rcu_gp_start(void *state)
 	struct rcu_gp *g = state;
 	int err;
 
-	for (size_t i = 0; i < g->nbegin; i++)
-		g->begin_missed[i] = bpf_util_missed(g->begin_fd[i]);
+	beginnings_start(&g->begins);
 	err = control(g, RG_START);
 	return err ? log_err(err, "rcu_gp: cannot start recording: %s", strerror(-err)) : 0;
 }
@@ -217,8 +202,7 @@ static int64_t rcu_gp_tick(void *state, uint32_t cursor, uint32_t interval)
 	uint32_t next;
 	int err;
 
-	for (size_t i = 0; i < g->nbegin; i++)
-		args[2] += bpf_util_missed(g->begin_fd[i]) - g->begin_missed[i];
+	args[2] = beginnings_missed(&g->begins);
 	err = bpf_util_run(bpf_program__fd(g->skel->progs.kd_tick), args, &next);
 	return err ? err : (int64_t)next;
 }

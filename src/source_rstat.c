@@ -20,15 +20,12 @@
 #include "source.h"
 
 #define TASK_BYTES HASH_ELEM_BYTES(sizeof(uint64_t), sizeof(struct rs_task))
-#define PROGS_MAX 32
 
 struct rstat {
 	struct rstat_bpf *skel;
 	struct plan *plan;
 	/* Programs that see beginnings, and what the kernel had kept from them at the start. */
-	int begin_fd[PROGS_MAX];
-	uint64_t begin_missed[PROGS_MAX];
-	size_t nbegin;
+	struct beginnings begins;
 };
 
 /* Powers of two: series, some eight for each name; cgroups and flushers with names; tasks at a time. */
@@ -193,23 +190,12 @@ static int rstat_load(void **state, struct source_conf *conf)
 	return 0;
 }
 
-/* Those of beginnings are called so. */
-static bool sees_beginnings(const char *program)
-{
-	size_t len = strlen(program);
-
-	return len > 3 && !strcmp(program + len - 3, "_in");
-}
-
 static size_t rstat_hooks(void *state, struct source_hook *hooks, size_t max)
 {
 	struct rstat *r = state;
 	size_t n = source_collect_hooks(r->skel->obj, r->plan, KD_SRC_RSTAT, hooks, max);
 
-	r->nbegin = 0;
-	for (size_t i = 0; i < n && r->nbegin < PROGS_MAX; i++)
-		if (sees_beginnings(hooks[i].program))
-			r->begin_fd[r->nbegin++] = hooks[i].prog_fd;
+	beginnings_collect(&r->begins, hooks, n);
 	return n;
 }
 
@@ -225,8 +211,7 @@ static int rstat_start(void *state)
 	struct rstat *r = state;
 	int err;
 
-	for (size_t i = 0; i < r->nbegin; i++)
-		r->begin_missed[i] = bpf_util_missed(r->begin_fd[i]);
+	beginnings_start(&r->begins);
 	err = control(r, RS_START);
 	return err ? log_err(err, "rstat: cannot start recording: %s", strerror(-err)) : 0;
 }
@@ -243,8 +228,7 @@ static int64_t rstat_tick(void *state, uint32_t cursor, uint32_t interval)
 	uint32_t next;
 	int err;
 
-	for (size_t i = 0; i < r->nbegin; i++)
-		args[2] += bpf_util_missed(r->begin_fd[i]) - r->begin_missed[i];
+	args[2] = beginnings_missed(&r->begins);
 	err = bpf_util_run(bpf_program__fd(r->skel->progs.kd_tick), args, &next);
 	return err ? err : (int64_t)next;
 }

@@ -6,6 +6,7 @@
 
 #include <bpf/libbpf.h>
 
+#include "bpf_util.h"
 #include "catalog.h"
 #include "source.h"
 
@@ -67,4 +68,34 @@ void source_refuse(struct plan *plan, unsigned int source, const char *fmt, ...)
 		if (plan->entry[i].measure->source == source && plan->entry[i].state != PLAN_OFF &&
 		    !measure_info(plan->entry[i].measure->measure)->pending)
 			plan_refuse(&plan->entry[i], NULL, "%s", reason);
+}
+
+static bool sees_beginnings(const char *program)
+{
+	size_t len = strlen(program);
+
+	return len > 3 && !strcmp(program + len - 3, "_in");
+}
+
+void beginnings_collect(struct beginnings *b, const struct source_hook *hooks, size_t n)
+{
+	b->n = 0;
+	for (size_t i = 0; i < n && b->n < BEGINNINGS_MAX; i++)
+		if (sees_beginnings(hooks[i].program))
+			b->fd[b->n++] = hooks[i].prog_fd;
+}
+
+void beginnings_start(struct beginnings *b)
+{
+	for (size_t i = 0; i < b->n; i++)
+		b->missed[i] = bpf_util_missed(b->fd[i]);
+}
+
+uint64_t beginnings_missed(const struct beginnings *b)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < b->n; i++)
+		sum += bpf_util_missed(b->fd[i]) - b->missed[i];
+	return sum;
 }

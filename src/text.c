@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* text.c - cutting, wrapping, and tables that drop columns until they fit. */
-#include <stdarg.h>
 #include <errno.h>
+#include <stdarg.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -118,6 +118,17 @@ void text_field(FILE *out, const char *label, const char *s, size_t width)
 {
 	fprintf(out, "%*s%-*s", INDENT, "", LABEL, label);
 	text_wrap(out, s, INDENT + LABEL, width < NARROW ? 2 * INDENT : INDENT + LABEL, width);
+}
+
+void text_fieldf(FILE *out, size_t width, const char *label, const char *fmt, ...)
+{
+	char text[TEXT_FIELD_MAX];
+	va_list args;
+
+	va_start(args, fmt);
+	vsnprintf(text, sizeof(text), fmt, args);
+	va_end(args);
+	text_field(out, label, text, width);
 }
 
 /* --- tables --- */

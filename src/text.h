@@ -25,6 +25,10 @@ void text_wrap(FILE *out, const char *s, size_t at, size_t indent, size_t width)
 
 /* "  label:    s", wrapped: one thing that is said of what stands above. */
 void text_field(FILE *out, const char *label, const char *s, size_t width);
+/* The same, formatted; what is longer is cut. */
+#define TEXT_FIELD_MAX 4096
+void text_fieldf(FILE *out, size_t width, const char *label, const char *fmt, ...)
+	__attribute__((format(printf, 4, 5)));
 
 struct table_column {
 	const char *title;

@@ -4,7 +4,6 @@
  * to hold against it (this host's floor), then what is missing, then how it was measured.
  */
 #include <inttypes.h>
-#include <stdarg.h>
 #include <string.h>
 
 #include "bars.h"
@@ -19,21 +18,8 @@
 
 #define EVENTS 10 /* shown; JSON has all */
 #define INDENT 2
-#define FIELD_LEN 2048
 
 /* --- a line with a label --- */
-
-static void __attribute__((format(printf, 4, 5)))
-field(FILE *out, const struct view_hist *v, const char *label, const char *fmt, ...)
-{
-	char text[FIELD_LEN];
-	va_list args;
-
-	va_start(args, fmt);
-	vsnprintf(text, sizeof(text), fmt, args);
-	va_end(args);
-	text_field(out, label, text, v->width);
-}
 
 /* --- the answer --- */
 
@@ -134,13 +120,14 @@ static void put_who(FILE *out, const struct view_hist *v, const struct worst *w,
 	char comm[4 * sizeof(w->comm)], stack[2 * sizeof(w->stack)];
 
 	if (!w->pid) {
-		field(out, v, "worst:", "%s", line);
+		text_fieldf(out, v->width, "worst:", "%s", line);
 		return;
 	}
-	field(out, v, "worst:", "%s by %s (pid %u)", line, fmt_safe(comm, sizeof(comm), w->comm),
-	      w->pid);
+	text_fieldf(out, v->width, "worst:", "%s by %s (pid %u)", line,
+		    fmt_safe(comm, sizeof(comm), w->comm), w->pid);
 	if (*w->stack)
-		field(out, v, "stack:", "%s", fmt_safe(stack, sizeof(stack), w->stack));
+		text_fieldf(out, v->width, "stack:", "%s",
+			    fmt_safe(stack, sizeof(stack), w->stack));
 }
 
 static void put_worst(FILE *out, const struct view_hist *v, const struct metric *x)
@@ -182,9 +169,10 @@ static void put_floor(FILE *out, const struct view_hist *v, const struct metric 
 	fmt_ns(high, sizeof(high), wait_ns * most);
 	if (!strcmp(strchr(low, ' '), strchr(high, ' ')))
 		*strchr(low, ' ') = '\0'; /* "4 to 16 ms" */
-	field(out, v, "floor:",
-	      "about %s to %s here (RCU polls: %u to %u waits of %" PRIu64 " %s, HZ=%" PRIu64 ")",
-	      low, high, least, most, jiffies, jiffies == 1 ? "jiffy" : "jiffies", hz);
+	text_fieldf(out, v->width, "floor:",
+		    "about %s to %s here (RCU polls: %u to %u waits of %" PRIu64 " %s, HZ=%" PRIu64
+		    ")",
+		    low, high, least, most, jiffies, jiffies == 1 ? "jiffy" : "jiffies", hz);
 }
 
 /* --- what is missing --- */
@@ -202,8 +190,8 @@ static int put_lost(FILE *out, const struct view_hist *v, unsigned int source, b
 		if (!lost || lost_by_design(what) != by_design ||
 		    !scope_may_lose(v->scope, source, what))
 			continue;
-		field(out, v, by_design ? "left out:" : "lost:", "%s %s (%s)",
-		      fmt_count(n, sizeof(n), lost), lost_name(what), lost_help(what));
+		text_fieldf(out, v->width, by_design ? "left out:" : "lost:", "%s %s (%s)",
+			    fmt_count(n, sizeof(n), lost), lost_name(what), lost_help(what));
 		lines++;
 	}
 	return lines;
@@ -220,10 +208,11 @@ static void put_open(FILE *out, const struct view_hist *v, const struct metric *
 		of_source += other->source == x->source && !other->pending;
 	fmt_count(n, sizeof(n), open);
 	if (of_source > 1 || !*info->begins)
-		field(out, v, "waiting:", "%s begun, not yet done, in all of %s", n,
-		      source_name(x->source));
+		text_fieldf(out, v->width, "waiting:", "%s begun, not yet done, in all of %s", n,
+			    source_name(x->source));
 	else
-		field(out, v, "waiting:", "%s %s, not yet %s", n, info->begins, info->ends);
+		text_fieldf(out, v->width, "waiting:", "%s %s, not yet %s", n, info->begins,
+			    info->ends);
 }
 
 static void put_missing(FILE *out, const struct view_hist *v, const struct metric *x)
@@ -235,10 +224,10 @@ static void put_missing(FILE *out, const struct view_hist *v, const struct metri
 	if (open)
 		put_open(out, v, x, open);
 	if (!put_lost(out, v, x->source, false) && !refused && !v->brief)
-		field(out, v, "lost:", "nothing lost");
+		text_fieldf(out, v->width, "lost:", "nothing lost");
 	if (refused)
-		field(out, v, "lost:", "%s records (more than this program takes)",
-		      fmt_count(n, sizeof(n), refused));
+		text_fieldf(out, v->width, "lost:", "%s records (more than this program takes)",
+			    fmt_count(n, sizeof(n), refused));
 	put_lost(out, v, x->source, true);
 }
 
@@ -264,7 +253,7 @@ static const struct plan_row *find_plan(const struct view_hist *v, const struct 
 
 static void put_filters(FILE *out, const struct view_hist *v)
 {
-	char text[FIELD_LEN] = "", glob[256];
+	char text[TEXT_FIELD_MAX] = "", glob[256];
 	size_t i;
 
 	for (i = 0; i < v->nfilters; i++)
@@ -272,7 +261,7 @@ static void put_filters(FILE *out, const struct view_hist *v)
 			    key_text(v->filters[i].key),
 			    fmt_safe(glob, sizeof(glob), v->filters[i].glob));
 	if (*text)
-		field(out, v, "only:", "%s", text);
+		text_fieldf(out, v->width, "only:", "%s", text);
 }
 
 static void put_method(FILE *out, const struct view_hist *v, const struct metric *x)
@@ -286,15 +275,17 @@ static void put_method(FILE *out, const struct view_hist *v, const struct metric
 		snprintf(what, sizeof(what), "from %s to %s", info->begins, info->ends);
 	else
 		snprintf(what, sizeof(what), "%s", info->what);
-	field(out, v, "measured:", "%s%s%s%s%s", what, row ? "; " : "",
-	      row ? fmt_safe(backend, sizeof(backend), row->backend) : "",
-	      row && *row->hooks ? " on " : "",
-	      row ? fmt_safe(hooks, sizeof(hooks), row->hooks) : "");
+	text_fieldf(out, v->width, "measured:", "%s%s%s%s%s", what, row ? "; " : "",
+		    row ? fmt_safe(backend, sizeof(backend), row->backend) : "",
+		    row && *row->hooks ? " on " : "",
+		    row ? fmt_safe(hooks, sizeof(hooks), row->hooks) : "");
 	if (n > 1)
-		field(out, v,
-		      "sampled:", "1 of %" PRIu64 " followed; counts and rates are of these", n);
+		text_fieldf(out, v->width,
+			    "sampled:", "1 of %" PRIu64 " followed; counts and rates are of these",
+			    n);
 	if (row && *row->reason)
-		field(out, v, "note:", "%s", fmt_safe(reason, sizeof(reason), row->reason));
+		text_fieldf(out, v->width, "note:", "%s",
+			    fmt_safe(reason, sizeof(reason), row->reason));
 }
 
 /* --- put together --- */
@@ -332,8 +323,8 @@ static void put_missing_elsewhere(FILE *out, const struct view_hist *v, const st
 
 	for (what = 0; what < KD_LOST_COUNT; what++)
 		if (!lost_by_design(what) && scope_lost(v->model, v->scope, x->source, what)) {
-			field(out, v, "lost:", "as said above, for %s as a whole",
-			      source_name(x->source));
+			text_fieldf(out, v->width, "lost:", "as said above, for %s as a whole",
+				    source_name(x->source));
 			return;
 		}
 }
@@ -369,7 +360,7 @@ static void put_total(FILE *out, const struct view_hist *v, const struct metric 
 static void put_off_rows(FILE *out, const struct view_hist *v, bool first)
 {
 	const struct model *m = v->model;
-	char text[FIELD_LEN];
+	char text[TEXT_FIELD_MAX];
 	size_t i;
 
 	for (i = 0; i < m->nplan; i++) {

@@ -4,7 +4,6 @@
  * source, then who holds up the grace periods, then what is missing.
  */
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,19 +15,6 @@
 #include "view_parts.h"
 
 #define INDENT 2
-#define FIELD_LEN 4096
-
-static void __attribute__((format(printf, 4, 5)))
-field(FILE *out, const struct view_lists *v, const char *label, const char *fmt, ...)
-{
-	char text[FIELD_LEN];
-	va_list args;
-
-	va_start(args, fmt);
-	vsnprintf(text, sizeof(text), fmt, args);
-	va_end(args);
-	text_field(out, label, text, v->width);
-}
 
 /* "+1.2 MiB/s" */
 static char *byte_rate(char *buf, size_t size, double per_s)
@@ -72,7 +58,7 @@ static void put_parts(FILE *out, const struct view_lists *v, const struct backlo
 			    fmt_bytes(n, sizeof(n), d->by[s].bytes));
 	}
 	if (parts > 1)
-		field(out, v, "of which:", "%s", text);
+		text_fieldf(out, v->width, "of which:", "%s", text);
 }
 
 /* A rate needs two looks some time apart; what leaves is only known where the kernel counts it. */
@@ -84,13 +70,14 @@ static void put_rate(FILE *out, const struct view_lists *v, const struct backlog
 		return;
 	byte_rate(rate, sizeof(rate), d->all.net);
 	if (backlog_gone_ns(&d->all) != KD_UNKNOWN)
-		field(out, v, "change:", "%s: gone in %s if that goes on", rate,
-		      fmt_ns(left, sizeof(left), backlog_gone_ns(&d->all)));
+		text_fieldf(out, v->width, "change:", "%s: gone in %s if that goes on", rate,
+			    fmt_ns(left, sizeof(left), backlog_gone_ns(&d->all)));
 	else
-		field(out, v, "change:", "%s", rate);
+		text_fieldf(out, v->width, "change:", "%s", rate);
 	if (!v->brief)
-		field(out, v, "flow:",
-		      "in and out are not known: the kernel counts no bytes that enter or leave");
+		text_fieldf(
+			out, v->width, "flow:",
+			"in and out are not known: the kernel counts no bytes that enter or leave");
 }
 
 static bool put_debt(FILE *out, const struct view_lists *v, const struct backlog_debt *d)
@@ -110,8 +97,9 @@ static bool put_debt(FILE *out, const struct view_lists *v, const struct backlog
 		fmt_bytes(n, sizeof(n), d->all.bytes), *rest ? " and more" : "");
 	put_parts(out, v, d);
 	if (*rest)
-		field(out, v, "not in it:", "the memory of %s, which do not say how much that is",
-		      rest);
+		text_fieldf(out, v->width,
+			    "not in it:", "the memory of %s, which do not say how much that is",
+			    rest);
 	put_rate(out, v, d);
 	return true;
 }
@@ -158,23 +146,26 @@ static void put_flow(FILE *out, const struct view_lists *v, const struct backlog
 	fmt_rate(in, sizeof(in), p->in);
 	fmt_rate(left, sizeof(left), p->out);
 	if (p->drain_ns == KD_UNKNOWN && p->out > 0)
-		field(out, v, "flow:", "%s%s%s/s in, %s/s out", p->of ? p->of : "",
-		      p->of ? " " : "", in, left);
+		text_fieldf(out, v->width, "flow:", "%s%s%s/s in, %s/s out", p->of ? p->of : "",
+			    p->of ? " " : "", in, left);
 	else if (p->drain_ns == KD_UNKNOWN)
-		field(out, v, "flow:", "%s%s%s/s in, none out", p->of ? p->of : "",
-		      p->of ? " " : "", in);
+		text_fieldf(out, v->width, "flow:", "%s%s%s/s in, none out", p->of ? p->of : "",
+			    p->of ? " " : "", in);
 	else
-		field(out, v, "flow:", "%s%s%s/s in, %s/s out: what waits now is through in %s",
-		      p->of ? p->of : "", p->of ? " " : "", in, left,
-		      fmt_ns(time, sizeof(time), p->drain_ns));
+		text_fieldf(out, v->width,
+			    "flow:", "%s%s%s/s in, %s/s out: what waits now is through in %s",
+			    p->of ? p->of : "", p->of ? " " : "", in, left,
+			    fmt_ns(time, sizeof(time), p->drain_ns));
 }
 
 static void put_doubts(FILE *out, const struct view_lists *v, bool inexact, bool truncated)
 {
 	if (inexact)
-		field(out, v, "not exact:", "~ marks what was read while it could change");
+		text_fieldf(out, v->width,
+			    "not exact:", "~ marks what was read while it could change");
 	if (truncated)
-		field(out, v, "cut short:", ">= marks lists too long to be walked to their end");
+		text_fieldf(out, v->width,
+			    "cut short:", ">= marks lists too long to be walked to their end");
 }
 
 static void put_lost(FILE *out, const struct view_lists *v, unsigned int source)
@@ -186,8 +177,9 @@ static void put_lost(FILE *out, const struct view_lists *v, unsigned int source)
 		uint64_t lost = scope_lost(v->model, sc, source, what);
 
 		if (lost && scope_may_lose(sc, source, what))
-			field(out, v, "lost:", "%s %s (%s)", fmt_count(n, sizeof(n), lost),
-			      lost_name(what), lost_help(what));
+			text_fieldf(out, v->width, "lost:", "%s %s (%s)",
+				    fmt_count(n, sizeof(n), lost), lost_name(what),
+				    lost_help(what));
 	}
 }
 
@@ -297,7 +289,7 @@ static void put_who(FILE *out, const struct view_lists *v, const struct pending_
 	uint32_t owed = tasks ? g->gp.tasks_owed : g->gp.cpus_owed, told = 0;
 	const char *what = tasks ? "task" : "CPU", *s = owed == 1 ? "" : "s";
 	const char *about = lists_mark(g->gp.flags & KD_PENDING_EXACT, false);
-	char text[FIELD_LEN] = "", n[FMT_LEN];
+	char text[TEXT_FIELD_MAX] = "", n[FMT_LEN];
 
 	for (size_t i = 0; i < g->nowed; i++)
 		told += !g->owed[i].is_task == !tasks;
@@ -305,10 +297,11 @@ static void put_who(FILE *out, const struct view_lists *v, const struct pending_
 		return;
 	view_lists_owed(text, sizeof(text), g, tasks);
 	if (told >= owed)
-		field(out, v, "owed by:", "%s%s %s", what, s, text);
+		text_fieldf(out, v->width, "owed by:", "%s%s %s", what, s, text);
 	else
-		field(out, v, "owed by:", "%s%s %s%s%s%s", about, fmt_count(n, sizeof(n), owed),
-		      what, s, told ? ", among them " : "", text);
+		text_fieldf(out, v->width, "owed by:", "%s%s %s%s%s%s", about,
+			    fmt_count(n, sizeof(n), owed), what, s, told ? ", among them " : "",
+			    text);
 }
 
 static void put_gp(FILE *out, const struct view_lists *v, const struct pending_gp *g)
@@ -379,7 +372,7 @@ static bool is_on(const struct view_lists *v, unsigned int source, const struct 
 static void put_plan(FILE *out, const struct view_lists *v, bool first)
 {
 	const struct model *m = v->model;
-	char text[FIELD_LEN], name[VIEW_NAME], reason[1024];
+	char text[TEXT_FIELD_MAX], name[VIEW_NAME], reason[1024];
 
 	for (size_t i = 0; i < m->nplan; i++) {
 		const struct plan_row *row = &m->plan[i];

@@ -34,14 +34,7 @@ class Seen:
         self._symbols = {line.split()[0].lstrip("0"): line.split()[2]
                          for line in case.text("symbols").splitlines()}
         self._waiting, self._begun = {}, None
-        for line in case.text("flavours.trace").splitlines():
-            event = oracle.EVENT.match(line)
-            if event:
-                self._take(event, int(event["s"]) * 1000000 + int(event["us"]))
-        if "begin" not in self.marks or "end" not in self.marks:
-            raise results.Missing("flavours.trace has no marks")
-        self.blind = (sum(map(int, oracle.OVERRUN.findall(case.text("flavours.stats"))))
-                      + sum(map(int, oracle.PROFILE.findall(case.text("flavours.profile")))))
+        self.blind = results.between_marks(case, "flavours", self._take)
 
     def _take(self, event, when):
         name = event["name"]

@@ -23,14 +23,7 @@ class Seen:
 
     def __init__(self, case):
         self.batches, self.refills, self.marks, self._waiting = [], [], {}, {}
-        for line in case.text("memalloc.trace").splitlines():
-            event = oracle.EVENT.match(line)
-            if event:
-                self._take(event, int(event["s"]) * 1000000 + int(event["us"]))
-        if "begin" not in self.marks or "end" not in self.marks:
-            raise results.Missing("memalloc.trace has no marks")
-        self.blind = (sum(map(int, oracle.OVERRUN.findall(case.text("memalloc.stats"))))
-                      + sum(map(int, oracle.PROFILE.findall(case.text("memalloc.profile")))))
+        self.blind = results.between_marks(case, "memalloc", self._take)
 
     def _take(self, event, when):
         name = event["name"]

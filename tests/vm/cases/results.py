@@ -124,3 +124,19 @@ class Document:
         """Losses that are none by choice."""
         return {what: n for what, n in self.lost.items()
                 if n and what not in ("sampled_out", "pre_start", "ring_full")}
+
+
+def between_marks(case, name, take):
+    """Hands each event of NAME.trace to take(event, when). Returns how many the trace did not see."""
+    marks = set()
+    for line in case.text(f"{name}.trace").splitlines():
+        event = oracle.EVENT.match(line)
+        if not event:
+            continue
+        take(event, int(event["s"]) * 1000000 + int(event["us"]))
+        if event["name"] == "tracing_mark_write":
+            marks.add(event["rest"].strip())
+    if not {"begin", "end"} <= marks:
+        raise Missing(f"{name}.trace has no marks")
+    return (sum(map(int, oracle.OVERRUN.findall(case.text(f"{name}.stats"))))
+            + sum(map(int, oracle.PROFILE.findall(case.text(f"{name}.profile")))))

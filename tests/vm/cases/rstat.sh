@@ -37,7 +37,7 @@ readers() {
 # And, when all code is warm, some that have much.
 load() {
 	readers
-	rsload long $CGROUPS/rs 1000 3
+	rsload long $CGROUPS/rs 1000 6 # the periodic flush may come first, some of the times
 	rsload dirty $CGROUPS/rs 20 2
 	rsload read $CGROUPS/rs/memory.stat 2 50 rsreader
 }
