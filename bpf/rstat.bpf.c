@@ -189,8 +189,11 @@ static __always_inline __u32 kind_of_hold(struct rs_task *t)
 	return by_lock || t->how & RS_WHOLE ? RS_HOLD : RS_HOLD_UPPER;
 }
 
-/* It has got the lock. */
-static __always_inline void got_lock(struct rs_task *t, __u64 now)
+/*
+ * It has got the lock. contended: the kernel says that it waited. Where it begins to wait a task can be
+ * preempted in our program, which then does not run for others on that CPU: their waits are no zeros.
+ */
+static __always_inline void got_lock(struct rs_task *t, __u64 now, bool contended)
 {
 	__u64 from = t->wait_from;
 
@@ -200,6 +203,10 @@ static __always_inline void got_lock(struct rs_task *t, __u64 now)
 		t->waited += now - from;
 		if (followed(t))
 			rs_add(t, RS_WAIT, now - from);
+	} else if (contended) {
+		t->how |= RS_UNSEEN;
+		if (followed(t))
+			count(&absent);
 	} else {
 		t->at_once++;
 	}
@@ -255,10 +262,13 @@ static __always_inline bool is_whole(struct rs_task *t)
 	return t->how & RS_CALL || (shape == RS_GLOBAL_BODY && by_lock);
 }
 
+/* RS_KINDS: with a part of its waits, of a part of the flush, it bounds nothing. */
 static __always_inline __u32 kind_of_work(struct rs_task *t)
 {
 	if (!by_lock)
 		return t->how & RS_WHOLE ? RS_WORK : RS_WORK_UPPER;
+	if (t->how & RS_UNSEEN)
+		return is_whole(t) ? RS_WORK_UPPER : RS_KINDS;
 	return is_whole(t) ? RS_WORK : RS_WORK_LOWER;
 }
 

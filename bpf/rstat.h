@@ -70,13 +70,14 @@ struct rs_task {
 
 KD_STATIC_ASSERT(sizeof(struct rs_task) == 9 * 8 + 24 + 8 * RS_FRAMES);
 
-#define RS_CALL 1   /* between entry and return of the public function */
-#define RS_SPAN 2   /* a flush seen by its locks only */
-#define RS_WHOLE 4  /* the lock is not given up on the way */
-#define RS_SKIP 8   /* left out by sampling, or began before recording */
-#define RS_CUT 32   /* its end was not seen */
-#define RS_SWEPT 64 /* its task may be gone: what is current is another */
-#define RS_KNOWN 16 /* cgroup_no, flusher_no, sub and ip are set */
+#define RS_CALL 1     /* between entry and return of the public function */
+#define RS_SPAN 2     /* a flush seen by its locks only */
+#define RS_WHOLE 4    /* the lock is not given up on the way */
+#define RS_SKIP 8     /* left out by sampling, or began before recording */
+#define RS_CUT 32     /* its end was not seen */
+#define RS_SWEPT 64   /* its task may be gone: what is current is another */
+#define RS_KNOWN 16   /* cgroup_no, flusher_no, sub and ip are set */
+#define RS_UNSEEN 128 /* it waited, and since when was kept from us: `waited` lacks it */
 
 /* What the run-on-demand program is asked (struct kd_run_args.arg[0]). */
 enum rs_run {

@@ -146,7 +146,7 @@ int rs_body_in(__u64 *ctx)
 		t = task_in_body(ctx, now);
 	if (!t)
 		return 0;
-	got_lock(t, now);
+	got_lock(t, now, false);
 	if (!called)
 		t->at_once = 0; /* whether it waited was not seen */
 	return 0;

@@ -92,7 +92,7 @@ int rs_hold_in(__u64 *ctx)
 	if (t->got && followed(t))
 		count(&lost[KD_LOST_UNMATCHED_BEGIN]);
 	t->last_cpu = ctx[1];
-	got_lock(t, now);
+	got_lock(t, now, ctx[2]);
 	return 0;
 }
 

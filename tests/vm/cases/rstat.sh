@@ -31,7 +31,7 @@ locks() {
 
 # Many flushes at a time that have little to do.
 readers() {
-	rsload read $CGROUPS/rs/cpu.stat 4 1000 rsreader
+	rsload read $CGROUPS/rs/cpu.stat 20 200 rsreader
 }
 
 # And, when all code is warm, some that have much.
