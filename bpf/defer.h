@@ -58,6 +58,9 @@ enum kd_measure_id {
 	KD_M_RSTAT_WORK,
 	KD_M_RSTAT_CGROUPS,
 	KD_M_RSTAT_BLAME,
+	KD_M_CALL_RCU_HOLDUP, /* ..._HOLDUP: reports of waits that were too long; no histogram */
+	KD_M_RCU_GP_HOLDUP,
+	KD_M_RSTAT_HOLDUP,
 	KD_M_COUNT,
 };
 
@@ -167,6 +170,8 @@ enum kd_rec_kind {
 	KD_REC_PENDING,
 	KD_REC_GP,
 	KD_REC_OWED,
+	KD_REC_HOLDUP,
+	KD_REC_WITNESS,
 	/* written by user space */
 	KD_REC_HOST = 64, /* a fact about host or run: name and value */
 	KD_REC_PLAN,      /* one row of the plan */
@@ -346,6 +351,144 @@ struct kd_rec_owed {
 	char comm[16]; /* NUL-terminated */
 };
 
+/*
+ * --- waits that were too long ---
+ *
+ * The kernel side sends facts, never a verdict: src/verdict.c makes that of them, live or replayed.
+ * Witnesses of a wait come while it goes on, and before the KD_REC_HOLDUP that ends it.
+ */
+enum kd_wait {
+	KD_WAIT_GP, /* a grace period: begins when it starts, or when it was asked for if known */
+	KD_WAIT_CALLBACK, /* from call_rcu() until the callback is taken off to be run */
+	KD_WAIT_RUN,      /* a callback that ran for long */
+	KD_WAIT_CALLER,   /* a caller of synchronize_rcu() and its kin */
+	KD_WAIT_FLUSH,    /* rstat: a flush */
+	KD_WAIT_HOLD,     /* rstat: one hold of the lock */
+	KD_WAIT_LOCK,     /* rstat: one wait for the lock */
+	KD_WAIT_COUNT,
+};
+
+/* Parts of a wait, in order; they add up to no more than the whole. */
+enum kd_phase {
+	KD_PH_REQUESTED,  /* asked for, not started */
+	KD_PH_INIT,       /* started, until the first wait for quiescent states */
+	KD_PH_WAIT_CPUS,  /* until the last CPU had reported */
+	KD_PH_WAIT_TASKS, /* from then until the last blocked reader or holdout had */
+	KD_PH_CLEANUP,    /* from the last report until all was cleaned up */
+	KD_PH_CB_WAIT,    /* its grace period over, until its turn to be run */
+	KD_PH_CB_RUN,     /* running */
+	KD_PH_COUNT,
+};
+
+/* Who reported last, or how. */
+enum kd_how { KD_HOW_UNKNOWN, KD_HOW_ITSELF, KD_HOW_FOR_IT, KD_HOW_TASK, KD_HOW_COUNT };
+
+/*
+ * What is known of a wait. Times are since its beginning where they say "when". Names and units:
+ * src/catalog_waits.c; a fact is printed by that table alone. At most KD_FACTS_MAX.
+ */
+enum kd_fact {
+	KD_F_LAST_CPU, /* CPU whose report was the last */
+	KD_F_LAST_PID, /* task that was the last blocked reader or holdout to report; 0: none was */
+	KD_F_LAST_NS,  /* when the last reported */
+	KD_F_SECOND_NS,    /* when the last but one did */
+	KD_F_HOW,          /* enum kd_how: of the last report */
+	KD_F_TICKS,        /* ticks of the scheduling clock on LAST_CPU during the wait */
+	KD_F_TICKS_USER,   /* of these: in user mode or idle */
+	KD_F_TICKS_READER, /* in an RCU reader (preemptible RCU) */
+	KD_F_TICKS_BARE,   /* in the kernel, where a reader could not be: outside any */
+	KD_F_TICKS_BARRED, /* in the kernel with preemption or softirqs off */
+	KD_F_GAP_NS,       /* longest time without a tick on LAST_CPU */
+	KD_F_GAP_END_NS,   /* when that ended */
+	KD_F_ALL_GAP_NS,   /* longest time without a tick on any CPU */
+	KD_F_SWITCHES,     /* context switches on LAST_CPU during the wait */
+	KD_F_URGENT_NS, /* when RCU was first seen to have asked that CPU urgently; 0: it had not */
+	KD_F_UNREPORTED_NS, /* how long a quiescent state of LAST_CPU was recorded, not reported */
+	KD_F_KTHREAD_NS,    /* how long the kthread in charge was runnable and did not run */
+	KD_F_KTHREAD_PID,
+	KD_F_SCANS,      /* scans for quiescent states (force_qs_rnp) */
+	KD_F_STEAL_NS,   /* time stolen by the hypervisor on LAST_CPU */
+	KD_F_BLOCKED_NS, /* how long LAST_PID was seen preempted or asleep in its reader */
+	KD_F_HOLDOUTS,   /* most tasks that were waited for at one time */
+	KD_F_READY_NS,   /* callbacks: when their grace period had ended */
+	KD_F_BATCH_NS,   /* when the batch began in which it was run */
+	KD_F_QUEUE,      /* callbacks on the list when that batch began */
+	KD_F_AHEAD,      /* callbacks that ran on that list between READY and its turn */
+	KD_F_SLOWEST_NS, /* the longest of these */
+	KD_F_GPS,        /* grace periods that ended during the wait */
+	KD_F_OFFLOADED,  /* 1: this CPU's callbacks are run by a kthread */
+	KD_F_LAZY_NS,    /* how long it was kept lazily before a grace period was asked for */
+	KD_F_CGROUPS,    /* rstat: cgroups visited */
+	KD_F_CPUS,       /* rstat: CPUs visited */
+	KD_F_HOLDS,      /* rstat: times the lock was held */
+	KD_F_HELD_NS,    /* rstat: time it was held by this flush */
+	KD_F_LOCK_NS,    /* rstat: time this flush waited for it */
+	KD_F_OWNER_PID,  /* rstat: who held it the longest meanwhile */
+	KD_F_COUNT,
+};
+#define KD_FACTS_MAX 40
+
+#define KD_HOLDUP_ONGOING (1u << 0) /* not over when recording ended */
+#define KD_HOLDUP_KDEFER (1u << 1)  /* caused by attaching or detaching of a kdefer */
+#define KD_HOLDUP_LOWER (1u << 2)   /* the duration is a lower bound */
+
+struct kd_rec_holdup {
+	struct kd_rec rec;      /* id: number of the wait, of its source; witnesses carry it too */
+	__u8 source;            /* enum kd_source_id */
+	__u8 flavour;           /* enum kd_flavour */
+	__u8 what;              /* enum kd_wait */
+	__u8 flags;             /* KD_HOLDUP_* */
+	__u32 cpu;              /* where it was handed over or waited, or KD_CPU_NONE */
+	__u64 begin_ns, end_ns; /* CLOCK_MONOTONIC */
+	__u64 threshold_ns;
+	__u64 seq;       /* number of the grace period, as in the kernel's messages; else 0 */
+	__u64 cgroup;    /* of whoever waited, or what is flushed; 0 unknown */
+	__u32 pid, tgid; /* whoever waited; 0: nobody, or unknown */
+	char comm[16];   /* NUL-terminated */
+	char name[48];   /* function of the callback, caller, srcu domain; NUL-terminated; "" */
+	__u64 phase[KD_PH_COUNT]; /* ns, or KD_UNKNOWN */
+	__u64 known;              /* bit i: fact[i] is known */
+	__u64 fact[KD_FACTS_MAX];
+};
+
+enum kd_role {
+	KD_ROLE_CPU,      /* runs on a CPU that still owes a quiescent state */
+	KD_ROLE_TASK,     /* blocked or preempted in a reader, or a holdout */
+	KD_ROLE_KTHREAD,  /* the kthread in charge */
+	KD_ROLE_RIVAL,    /* runs where one of the two would */
+	KD_ROLE_CALLBACK, /* runs for long among callbacks; comm is the function's name if known */
+	KD_ROLE_OWNER,    /* holds the lock */
+	KD_ROLE_WAITER,   /* waits: a flusher, a caller */
+	KD_ROLE_COUNT,
+};
+
+#define KD_WIT_USER (1u << 0)     /* in user mode, or idle */
+#define KD_WIT_READER (1u << 1)   /* inside an RCU reader, or one of the flavour's */
+#define KD_WIT_BARRED (1u << 2)   /* preemption or softirqs off */
+#define KD_WIT_RUNNING (1u << 3)  /* on a CPU */
+#define KD_WIT_RUNNABLE (1u << 4) /* wants to, and is not */
+#define KD_WIT_SLEEPING (1u << 5)
+#define KD_WIT_IDLE (1u << 6)       /* the idle task */
+#define KD_WIT_GAP (1u << 7)        /* the first tick after `gap_ns` without one */
+#define KD_WIT_NEST_KNOWN (1u << 8) /* READER and its absence mean something */
+#define KD_WIT_CANDIDATE (1u << 9)  /* may be in the way: the kernel does not tell who is */
+
+struct kd_rec_witness {
+	struct kd_rec rec; /* id: as in its KD_REC_HOLDUP */
+	__u64 mono_ns;
+	__u8 source; /* enum kd_source_id */
+	__u8 role;   /* enum kd_role */
+	__u16 flags; /* KD_WIT_* */
+	__u32 cpu;
+	__u32 pid, tgid;
+	__u64 cgroup;    /* id in the v2 hierarchy; 0 unknown */
+	__u64 gap_ns;    /* before this, without a tick on the CPU; 0: none worth telling */
+	__u32 prio;      /* as the kernel has it: below 100 real-time */
+	__u32 of_pid;    /* RIVAL: in whose stead */
+	char comm[16];   /* NUL-terminated */
+	char stack[320]; /* "function+0x1f" innermost first, separated by spaces; "" unknown */
+};
+
 /* KD_REC_NAME: a = enum kd_name_of | source << 8, b = the number; texts as said. */
 enum kd_name_of {
 	KD_NAME_LIST,   /* b = list: its name */
@@ -367,6 +510,9 @@ KD_STATIC_ASSERT(sizeof(struct kd_rec_total) == 24);
 KD_STATIC_ASSERT(sizeof(struct kd_rec_pending) == 56);
 KD_STATIC_ASSERT(sizeof(struct kd_rec_gp) == 48);
 KD_STATIC_ASSERT(sizeof(struct kd_rec_owed) == 40);
+KD_STATIC_ASSERT(sizeof(struct kd_rec_holdup) == KD_REC_KERNEL_MAX);
+KD_STATIC_ASSERT(sizeof(struct kd_rec_witness) == 392);
+KD_STATIC_ASSERT(KD_F_COUNT <= KD_FACTS_MAX);
 KD_STATIC_ASSERT(__builtin_offsetof(struct kd_rec_series, key) == 16);
 KD_STATIC_ASSERT(__builtin_offsetof(struct kd_rec_hist, count) == 16);
 

@@ -250,6 +250,42 @@ static const struct measure_info measures[] = {
 		.ends = "given up",
 		.group_key = "subsystem",
 	},
+	[KD_M_CALL_RCU_HOLDUP] = {
+		.id = KD_M_CALL_RCU_HOLDUP,
+		.source = KD_SRC_CALL_RCU,
+		.name = "holdup",
+		.unit = UNIT_NS,
+		.meaning = 1,
+		.holdup = true,
+		.what = "why callbacks waited or ran for long",
+		.begins = "",
+		.ends = "",
+		.group_key = "flavour",
+	},
+	[KD_M_RCU_GP_HOLDUP] = {
+		.id = KD_M_RCU_GP_HOLDUP,
+		.source = KD_SRC_RCU_GP,
+		.name = "holdup",
+		.unit = UNIT_NS,
+		.meaning = 1,
+		.holdup = true,
+		.what = "why grace periods, and those who wait for them, took long",
+		.begins = "",
+		.ends = "",
+		.group_key = "flavour",
+	},
+	[KD_M_RSTAT_HOLDUP] = {
+		.id = KD_M_RSTAT_HOLDUP,
+		.source = KD_SRC_RSTAT,
+		.name = "holdup",
+		.unit = UNIT_NS,
+		.meaning = 1,
+		.holdup = true,
+		.what = "why flushes of cgroup statistics took long",
+		.begins = "",
+		.ends = "",
+		.group_key = "subsystem",
+	},
 };
 COVERS(measures, KD_M_COUNT);
 
@@ -414,14 +450,45 @@ const struct measure_info *measure_info(unsigned int measure)
 	return measure < ROWS(measures) ? &measures[measure] : NULL;
 }
 
-const struct measure_info *pending_measure(unsigned int source)
+static const struct measure_info *measure_with(unsigned int source,
+					       bool (*has)(const struct measure_info *m))
 {
 	static const struct measure_info none = { .id = KD_M_COUNT, .name = "?", .entries = "?" };
 
 	for (size_t i = 0; i < ROWS(measures); i++)
-		if (measures[i].pending && measures[i].source == source)
+		if (has(&measures[i]) && measures[i].source == source)
 			return &measures[i];
 	return &none;
+}
+
+static bool is_pending(const struct measure_info *m)
+{
+	return m->pending;
+}
+
+static bool is_holdup(const struct measure_info *m)
+{
+	return m->holdup;
+}
+
+const struct measure_info *pending_measure(unsigned int source)
+{
+	return measure_with(source, is_pending);
+}
+
+const struct measure_info *holdup_measure(unsigned int source)
+{
+	return measure_with(source, is_holdup);
+}
+
+uint64_t holdup_measures(void)
+{
+	uint64_t bits = 0;
+
+	for (size_t i = 0; i < ROWS(measures); i++)
+		if (measures[i].holdup)
+			bits |= 1ULL << i;
+	return bits;
 }
 
 int measure_by_name(unsigned int source, const char *name, unsigned int *measure)

@@ -28,6 +28,7 @@ struct measure_info {
 	const char
 		*group_key; /* what totals are told apart by: "flavour", "subsystem"; "": nothing */
 	bool pending;       /* list lengths, no histogram */
+	bool holdup;        /* reports of waits that were too long: hooked where they are armed */
 	const char *entries; /* of lists: "callbacks" */
 	bool count_only;     /* events have no value: nothing but their number is of use */
 };
@@ -55,5 +56,28 @@ const char *stage_name(unsigned int stage); /* NULL for KD_STAGE_NONE */
 const char *flusher_class_name(unsigned int fc);
 const char *gp_state_name(unsigned int state);
 const char *dim_name(unsigned int dim); /* "cpu" */
+
+/* --- waits that were too long (catalog_waits.c) --- */
+
+/* The one of a source that reports these; never NULL ("?" where it has none). */
+const struct measure_info *holdup_measure(unsigned int source);
+
+/* Bits of all such measures: they are hooked only where a command arms them. */
+uint64_t holdup_measures(void);
+
+enum fact_unit { FACT_NS, FACT_COUNT, FACT_CPU, FACT_PID, FACT_HOW, FACT_FLAG };
+
+struct fact_info {
+	const char *name; /* "ticks_user": key of the evidence in JSON */
+	enum fact_unit unit;
+	const char *what; /* one line for text and man page */
+};
+
+const struct fact_info *wait_fact(unsigned int fact); /* NULL past the end */
+const char *wait_name(unsigned int what);             /* "grace period" */
+const char *phase_name(unsigned int phase);           /* "wait_cpus" */
+const char *phase_text(unsigned int phase);           /* "waiting for CPUs" */
+const char *role_name(unsigned int role);             /* "cpu" */
+const char *how_name(unsigned int how);               /* "itself" */
 
 #endif

@@ -33,7 +33,10 @@
 void session_conf_init(struct session_conf *c)
 {
 	*c = (struct session_conf){
-		.want = { .sources = ~0u, .measures = ~0ULL, .flavours = ~0u, .backends = ~0u },
+		.want = { .sources = ~0u,
+			  .measures = ~holdup_measures(),
+			  .flavours = ~0u,
+			  .backends = ~0u },
 		.attach_timeout_ns = SESSION_ATTACH_TIMEOUT_NS,
 		.max_memory = SESSION_MAX_MEMORY,
 		.sample = 1,
@@ -77,16 +80,12 @@ static int open_ring(struct session *s)
 	return 0;
 }
 
-/* Some row of it that hooks; its lists are read by somebody else. */
-static bool source_wanted(const struct session *s, unsigned int id)
+/* Some row that it serves; lists are read by somebody else. */
+static bool source_wanted(const struct session *s, const struct source *src)
 {
-	for (size_t i = 0; i < s->plan.n; i++) {
-		const struct plan_entry *e = &s->plan.entry[i];
-
-		if (e->measure->source == id && e->state != PLAN_OFF &&
-		    !measure_info(e->measure->measure)->pending)
+	for (size_t i = 0; i < s->plan.n; i++)
+		if (s->plan.entry[i].state != PLAN_OFF && source_serves(src, &s->plan.entry[i]))
 			return true;
-	}
 	return false;
 }
 
@@ -100,7 +99,7 @@ static uint64_t least_of_later(const struct session *s, size_t i, uint64_t most)
 	uint64_t sum = 0;
 
 	for (i++; sources[i]; i++)
-		if (source_wanted(s, sources[i]->id))
+		if (source_wanted(s, sources[i]))
 			sum += sources[i]->least_bytes(&s->kernel, s->conf.dims);
 	return smaller(sum, most);
 }
@@ -117,8 +116,7 @@ static bool fits(struct session *s, const struct source *src)
 	for (size_t i = 0; i < s->plan.n; i++) {
 		char fix[PLAN_TEXT];
 
-		if (s->plan.entry[i].measure->source != src->id ||
-		    s->plan.entry[i].state == PLAN_OFF)
+		if (s->plan.entry[i].state == PLAN_OFF || !source_serves(src, &s->plan.entry[i]))
 			continue;
 		snprintf(fix, sizeof(fix), "--max-memory %lluk",
 			 (unsigned long long)(need + 1023) / 1024);
@@ -159,6 +157,7 @@ static int load_sources(struct session *s)
 		.ring_fd = s->ring_fd,
 		.sample = s->conf.sample,
 		.dims = s->conf.dims,
+		.over_ns = s->conf.over_ns,
 	};
 	/* Estimates are of what tables hold; a little is kept back for how the kernel rounds them. */
 	uint64_t left = s->conf.max_memory - ring_bytes(s) - s->conf.max_memory / 32;
@@ -168,7 +167,7 @@ static int load_sources(struct session *s)
 	if (err)
 		return err;
 	for (size_t i = 0; sources[i]; i++) {
-		if (!source_wanted(s, sources[i]->id) || !fits(s, sources[i]))
+		if (!source_wanted(s, sources[i]) || !fits(s, sources[i]))
 			continue;
 		/* As much as is left, less the least that the sources after it need. */
 		conf.max_memory = left - least_of_later(s, i, left);
@@ -436,7 +435,7 @@ static void note_memory(struct session *s, uint64_t bytes[KD_SRC_COUNT])
 {
 	for (size_t i = 0; sources[i]; i++)
 		if (s->state[i])
-			bytes[sources[i]->id] = sources[i]->kernel_bytes(s->state[i]);
+			bytes[sources[i]->id] += sources[i]->kernel_bytes(s->state[i]);
 	for (unsigned int src = 0; src < KD_SRC_COUNT; src++)
 		bytes[src] += listers_bytes(&s->listers, src);
 }

@@ -21,8 +21,10 @@ struct session_conf {
 	uint64_t max_memory; /* bytes, kernel side, all sources together */
 	uint64_t sample;     /* 1/N */
 	uint32_t dims;       /* bits of enum kd_dim asked for besides MAIN */
-	bool no_ipi;         /* lists of other CPUs are read from afar: not exact */
-	bool writes_files;   /* the caller still has files to rename: keep the right to */
+	uint64_t over_ns
+		[KD_M_COUNT]; /* by measure: waits longer than this are explained; 0: not armed */
+	bool no_ipi;          /* lists of other CPUs are read from afar: not exact */
+	bool writes_files;    /* the caller still has files to rename: keep the right to */
 	void (*before_attach)(
 		void); /* called when there is something to detach from now on; may be NULL */
 	int (*stopped)(void); /* true: a signal came, give up starting; may be NULL */

@@ -29,7 +29,7 @@ struct session {
 	int ring_fd;
 	int statm_fd; /* /proc/self/statm */
 	struct ring_buffer *ring;
-	void *state[KD_SRC_COUNT]; /* by index in sources[]; NULL: not loaded */
+	void *state[SOURCES_MAX]; /* by index in sources[]; NULL: not loaded */
 	struct source_hook hook[HOOKS_MAX];
 	unsigned int owner[HOOKS_MAX]; /* source id */
 	struct attach *attach;         /* the process that holds the links */

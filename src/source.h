@@ -20,6 +20,8 @@ struct source_conf {
 	uint64_t max_memory; /* bytes of kernel memory for the tables of this source */
 	uint64_t sample;     /* follow 1 of N; 1 = all */
 	uint32_t dims;       /* bits of enum kd_dim that are asked for besides MAIN */
+	/* By measure: ns from which on a wait is reported; 0: it is not armed. Of holdup sources. */
+	const uint64_t *over_ns;
 };
 
 /* A program of the source that the plan uses, ready to be attached. */
@@ -32,6 +34,7 @@ struct source_hook {
 
 struct source {
 	unsigned int id; /* enum kd_source_id */
+	bool holdup; /* reports waits that are too long: serves the rows of holdup measures only */
 
 	/*
 	 * Opens and loads the object: tables sized to max_memory, only the programs of rows that are
@@ -72,8 +75,13 @@ void source_choose_programs(struct bpf_object *obj, const struct plan *plan, uns
 /* The hooks of all rows that are not off, each program once. */
 size_t source_collect_hooks(struct bpf_object *obj, const struct plan *plan, unsigned int source,
 			    struct source_hook *hooks, size_t max);
-/* Switches off all rows of a source that are not off yet; those of its lists are not its own. */
+/* Whether a row of the plan is one of those that this source hooks for. */
+bool source_serves(const struct source *src, const struct plan_entry *e);
+/* Switches off all rows of a source that are not off yet; those of its lists and holdups are not its own. */
 void source_refuse(struct plan *plan, unsigned int source, const char *reason_fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+/* The same for the rows of its holdups. */
+void holdup_refuse(struct plan *plan, unsigned int source, const char *reason_fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 
 #define BEGINNINGS_MAX 64
@@ -89,6 +97,7 @@ void beginnings_collect(struct beginnings *b, const struct source_hook *hooks, s
 void beginnings_start(struct beginnings *b);
 uint64_t beginnings_missed(const struct beginnings *b); /* events that they were not given since */
 
-extern const struct source *const sources[]; /* by enum kd_source_id order, NULL-terminated */
+#define SOURCES_MAX 12
+extern const struct source *const sources[]; /* NULL-terminated */
 
 #endif

@@ -56,18 +56,41 @@ size_t source_collect_hooks(struct bpf_object *obj, const struct plan *plan, uns
 	return n;
 }
 
-void source_refuse(struct plan *plan, unsigned int source, const char *fmt, ...)
+bool source_serves(const struct source *src, const struct plan_entry *e)
+{
+	const struct measure_info *m = measure_info(e->measure->measure);
+
+	return e->measure->source == src->id && !m->pending && m->holdup == src->holdup;
+}
+
+static void refuse(struct plan *plan, const struct source *src, const char *fmt, va_list ap)
 {
 	char reason[PLAN_TEXT];
+
+	vsnprintf(reason, sizeof(reason), fmt, ap);
+	for (size_t i = 0; i < plan->n; i++)
+		if (plan->entry[i].state != PLAN_OFF && source_serves(src, &plan->entry[i]))
+			plan_refuse(&plan->entry[i], NULL, "%s", reason);
+}
+
+void source_refuse(struct plan *plan, unsigned int source, const char *fmt, ...)
+{
+	const struct source src = { .id = source };
 	va_list ap;
 
 	va_start(ap, fmt);
-	vsnprintf(reason, sizeof(reason), fmt, ap);
+	refuse(plan, &src, fmt, ap);
 	va_end(ap);
-	for (size_t i = 0; i < plan->n; i++)
-		if (plan->entry[i].measure->source == source && plan->entry[i].state != PLAN_OFF &&
-		    !measure_info(plan->entry[i].measure->measure)->pending)
-			plan_refuse(&plan->entry[i], NULL, "%s", reason);
+}
+
+void holdup_refuse(struct plan *plan, unsigned int source, const char *fmt, ...)
+{
+	const struct source src = { .id = source, .holdup = true };
+	va_list ap;
+
+	va_start(ap, fmt);
+	refuse(plan, &src, fmt, ap);
+	va_end(ap);
 }
 
 static bool sees_beginnings(const char *program)

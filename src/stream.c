@@ -105,6 +105,23 @@ static bool owed_ok(const struct kd_rec *rec)
 	return r->flavour < KD_FL_COUNT && memchr(r->comm, '\0', sizeof(r->comm));
 }
 
+static bool holdup_ok(const struct kd_rec *rec)
+{
+	const struct kd_rec_holdup *r = (const void *)rec;
+
+	return r->source < KD_SRC_COUNT && r->flavour < KD_FL_COUNT && r->what < KD_WAIT_COUNT &&
+	       r->end_ns >= r->begin_ns && memchr(r->comm, '\0', sizeof(r->comm)) &&
+	       memchr(r->name, '\0', sizeof(r->name));
+}
+
+static bool witness_ok(const struct kd_rec *rec)
+{
+	const struct kd_rec_witness *r = (const void *)rec;
+
+	return r->source < KD_SRC_COUNT && r->role < KD_ROLE_COUNT &&
+	       memchr(r->comm, '\0', sizeof(r->comm)) && memchr(r->stack, '\0', sizeof(r->stack));
+}
+
 static bool name_ok(const struct kd_rec *rec)
 {
 	uint64_t a = ((const struct kd_rec_text *)rec)->a;
@@ -143,6 +160,8 @@ static const struct kind {
 	{ KD_REC_PENDING, sizeof(struct kd_rec_pending), pending_ok },
 	{ KD_REC_GP, sizeof(struct kd_rec_gp), gp_ok },
 	{ KD_REC_OWED, sizeof(struct kd_rec_owed), owed_ok },
+	{ KD_REC_HOLDUP, sizeof(struct kd_rec_holdup), holdup_ok },
+	{ KD_REC_WITNESS, sizeof(struct kd_rec_witness), witness_ok },
 	{ KD_REC_HOST, sizeof(struct kd_rec_text), host_ok },
 	{ KD_REC_PLAN, sizeof(struct kd_rec_text), plan_ok },
 	{ KD_REC_SELF, sizeof(struct kd_rec_self), NULL },

@@ -205,7 +205,7 @@ static void put_open(FILE *out, const struct view_hist *v, const struct metric *
 	char n[FMT_LEN];
 
 	for (i = 0; (other = measure_info(i)); i++)
-		of_source += other->source == x->source && !other->pending;
+		of_source += other->source == x->source && !other->pending && !other->holdup;
 	fmt_count(n, sizeof(n), open);
 	if (of_source > 1 || !*info->begins)
 		text_fieldf(out, v->width, "waiting:", "%s begun, not yet done, in all of %s", n,

@@ -109,7 +109,7 @@ void common_init(struct common *c)
 {
 	memset(c, 0, sizeof(*c));
 	c->want.sources = UINT32_MAX;
-	c->want.measures = UINT64_MAX;
+	c->want.measures = ~holdup_measures();
 	c->want.backends = UINT32_MAX;
 	c->want.flavours = UINT32_MAX;
 	c->attach_timeout_ns = SESSION_ATTACH_TIMEOUT_NS;
@@ -466,9 +466,13 @@ int common_choose(struct common *c, const char *command, bool pending)
 	unsigned int i;
 
 	for (i = 0; (info = measure_info(i)); i++) {
-		if (info->pending == pending)
+		if (info->pending == pending && !info->holdup)
 			continue;
 		c->want.measures &= ~(1ULL << i);
+		if (c->want.named >> i & 1 && info->holdup)
+			return log_err(-EINVAL, "%s: %s.%s is reports; kdefer why -s %s shows them",
+				       command, source_name(info->source), info->name,
+				       source_name(info->source));
 		if (c->want.named >> i & 1)
 			return log_err(
 				-EINVAL,

@@ -59,6 +59,9 @@ static const char *const measures[] = {
 	"rstat.work",
 	"rstat.cgroups",
 	"rstat.blame",
+	"call_rcu.holdup",
+	"rcu_gp.holdup",
+	"rstat.holdup",
 };
 
 static void test_sources(void **state)
@@ -92,6 +95,31 @@ static void test_flavours(void **state)
 		assert_int_equal(found, i);
 	}
 	assert_int_equal(flavour_by_name("none", &found), -ENOENT);
+}
+
+/* What has no name would be printed as evidence of nothing. */
+static void test_waits(void **state)
+{
+	unsigned int i;
+
+	(void)state;
+	for (i = 0; i < KD_F_COUNT; i++) {
+		assert_non_null(wait_fact(i)->name);
+		assert_true(*wait_fact(i)->what);
+	}
+	assert_null(wait_fact(KD_F_COUNT));
+	for (i = 0; i < KD_WAIT_COUNT; i++)
+		assert_string_not_equal(wait_name(i), "?");
+	for (i = 0; i < KD_PH_COUNT; i++)
+		assert_string_not_equal(phase_text(i), "?");
+	for (i = 0; i < KD_ROLE_COUNT; i++)
+		assert_string_not_equal(role_name(i), "?");
+	for (i = 0; i < KD_HOW_COUNT; i++)
+		assert_string_not_equal(how_name(i), "?");
+	assert_string_equal(holdup_measure(KD_SRC_RCU_GP)->name, "holdup");
+	assert_string_equal(holdup_measure(KD_SRC_MEMALLOC)->name, "?");
+	assert_true(holdup_measures() >> KD_M_RSTAT_HOLDUP & 1);
+	assert_false(holdup_measures() >> KD_M_RSTAT_HOLD & 1);
 }
 
 static void test_measures(void **state)
@@ -186,9 +214,13 @@ static void test_units_and_dims(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_sources),        cmocka_unit_test(test_flavours),
-		cmocka_unit_test(test_measures),       cmocka_unit_test(test_losses_and_counts),
-		cmocka_unit_test(test_units_and_dims), cmocka_unit_test(test_states),
+		cmocka_unit_test(test_sources),
+		cmocka_unit_test(test_flavours),
+		cmocka_unit_test(test_measures),
+		cmocka_unit_test(test_waits),
+		cmocka_unit_test(test_losses_and_counts),
+		cmocka_unit_test(test_units_and_dims),
+		cmocka_unit_test(test_states),
 	};
 
 	return cmocka_run_group_tests_name("catalog", tests, NULL, NULL);

@@ -30,8 +30,9 @@ static int see(void *ctx, const struct kd_rec *rec)
 static const struct {
 	uint16_t kind, size;
 } fixed[] = {
-	{ KD_REC_TICK, 32 },  { KD_REC_SERIES, 288 }, { KD_REC_HIST, 80 },  { KD_REC_STAT, 32 },
-	{ KD_REC_WORST, 32 }, { KD_REC_LOST, 24 },    { KD_REC_COUNT, 24 }, { KD_REC_SELF, 80 },
+	{ KD_REC_TICK, 32 },    { KD_REC_SERIES, 288 },  { KD_REC_HIST, 80 },  { KD_REC_STAT, 32 },
+	{ KD_REC_WORST, 32 },   { KD_REC_LOST, 24 },     { KD_REC_COUNT, 24 }, { KD_REC_SELF, 80 },
+	{ KD_REC_HOLDUP, 512 }, { KD_REC_WITNESS, 392 },
 };
 
 /* All zero is a valid body for each of these. */
@@ -117,6 +118,11 @@ static void test_ranges(void **state)
 		{ KD_REC_GP, 48, offsetof(struct kd_rec_gp, flavour), 1, KD_FL_COUNT },
 		{ KD_REC_GP, 48, offsetof(struct kd_rec_gp, state), 1, KD_GP_STATE_COUNT },
 		{ KD_REC_OWED, 40, offsetof(struct kd_rec_owed, flavour), 1, KD_FL_COUNT },
+		{ KD_REC_HOLDUP, 512, offsetof(struct kd_rec_holdup, source), 1, KD_SRC_COUNT },
+		{ KD_REC_HOLDUP, 512, offsetof(struct kd_rec_holdup, flavour), 1, KD_FL_COUNT },
+		{ KD_REC_HOLDUP, 512, offsetof(struct kd_rec_holdup, what), 1, KD_WAIT_COUNT },
+		{ KD_REC_WITNESS, 392, offsetof(struct kd_rec_witness, source), 1, KD_SRC_COUNT },
+		{ KD_REC_WITNESS, 392, offsetof(struct kd_rec_witness, role), 1, KD_ROLE_COUNT },
 		{ KD_REC_NAME, 32, 8, 1, KD_NAME_COUNT },
 		{ KD_REC_NAME, 32, 9, 1, KD_SRC_COUNT },
 	};
@@ -201,7 +207,7 @@ static void test_strings(void **state)
 
 static void test_unknown_kinds(void **state)
 {
-	static const uint16_t kinds[] = { 0, KD_REC_OWED + 1, KD_REC_HOST - 1, KD_REC_VALUE + 1,
+	static const uint16_t kinds[] = { 0, KD_REC_WITNESS + 1, KD_REC_HOST - 1, KD_REC_VALUE + 1,
 					  65535 };
 	union record buf = { 0 };
 	struct seen seen = { 0 };
@@ -379,6 +385,8 @@ static int check_promises(void *ctx, const struct kd_rec *rec)
 	const struct kd_rec_pending *pending = (const void *)rec;
 	const struct kd_rec_gp *gp = (const void *)rec;
 	const struct kd_rec_owed *owed = (const void *)rec;
+	const struct kd_rec_holdup *holdup = (const void *)rec;
+	const struct kd_rec_witness *witness = (const void *)rec;
 	uint64_t a = ((const struct kd_rec_text *)rec)->a;
 	const struct kd_rec_run *run = (const void *)rec;
 	const struct kd_rec_value *value = (const void *)rec;
@@ -408,6 +416,17 @@ static int check_promises(void *ctx, const struct kd_rec *rec)
 	case KD_REC_GP:
 		assert_true(rec->len >= sizeof(*gp) && gp->flavour < KD_FL_COUNT);
 		assert_true(gp->state < KD_GP_STATE_COUNT);
+		return 0;
+	case KD_REC_HOLDUP:
+		assert_true(rec->len >= sizeof(*holdup) && holdup->source < KD_SRC_COUNT);
+		assert_true(holdup->flavour < KD_FL_COUNT && holdup->what < KD_WAIT_COUNT);
+		assert_true(holdup->end_ns >= holdup->begin_ns);
+		assert_true(strnlen(holdup->comm, 16) < 16 && strnlen(holdup->name, 48) < 48);
+		return 0;
+	case KD_REC_WITNESS:
+		assert_true(rec->len >= sizeof(*witness) && witness->source < KD_SRC_COUNT);
+		assert_true(witness->role < KD_ROLE_COUNT && strnlen(witness->comm, 16) < 16);
+		assert_true(strnlen(witness->stack, 320) < 320);
 		return 0;
 	case KD_REC_OWED:
 		assert_true(rec->len >= sizeof(*owed) && owed->flavour < KD_FL_COUNT);
@@ -454,7 +473,7 @@ static void test_random_bytes(void **state)
 			bytes[i] = below(&seed, 3) ? 0 : (char)below(&seed, 256);
 		if (size >= 4) { /* often enough a header that can be believed */
 			bytes[0] =
-				(char)(below(&seed, 2) ? below(&seed, 13) : 60 + below(&seed, 11));
+				(char)(below(&seed, 2) ? below(&seed, 14) : 60 + below(&seed, 11));
 			bytes[1] = 0;
 			bytes[2] = (char)(below(&seed, 32) * 8);
 			bytes[3] = (char)below(&seed, 3);
