@@ -579,3 +579,26 @@ const char *dim_name(unsigned int dim)
 {
 	return name_at(dims, ROWS(dims), dim);
 }
+
+/* --- which way is better --- */
+
+static const char *const betters[KD_BETTER_COUNT] = {
+	[KD_BETTER_NONE] = "none",
+	[KD_BETTER_LOWER] = "lower",
+	[KD_BETTER_HIGHER] = "higher",
+};
+
+const char *better_name(enum kd_better better)
+{
+	return better < KD_BETTER_COUNT ? betters[better] : "none";
+}
+
+int better_by_name(const char *name, enum kd_better *better)
+{
+	for (int i = 0; i < KD_BETTER_COUNT; i++)
+		if (!strcmp(name, betters[i])) {
+			*better = (enum kd_better)i;
+			return 0;
+		}
+	return -EINVAL;
+}

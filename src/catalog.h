@@ -57,6 +57,10 @@ const char *flusher_class_name(unsigned int fc);
 const char *gp_state_name(unsigned int state);
 const char *dim_name(unsigned int dim); /* "cpu" */
 
+/* "lower", "higher" or "none" */
+const char *better_name(enum kd_better better);
+int better_by_name(const char *name, enum kd_better *better); /* 0 or -EINVAL */
+
 /* --- waits that were too long (catalog_waits.c) --- */
 
 /* The one of a source that reports these; never NULL ("?" where it has none). */

@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "catalog.h"
 #include "child.h"
 #include "log.h"
 
@@ -44,8 +45,10 @@ become(const struct child *c, int go, int failed, int out, const sigset_t *mask)
 	signal(SIGPIPE, SIG_DFL);
 	if (read(go, &byte, 1) != 1)
 		_exit(125); /* the watcher gave up before the start */
-	if (out >= 0)
+	if (out >= 0) {
 		dup2(out, STDOUT_FILENO);
+		setenv(CHILD_METRICS_ENV, "1", 1);
+	}
 	execvp(c->argv[0], c->argv);
 	err = errno;
 	if (write(failed, &err, sizeof(err)) < 0)
@@ -153,19 +156,7 @@ static char *next_word(char **at)
 
 static int parse_better(const char *word, enum kd_better *better)
 {
-	static const char *const words[] = {
-		[KD_BETTER_NONE] = "none",
-		[KD_BETTER_LOWER] = "lower",
-		[KD_BETTER_HIGHER] = "higher",
-	};
-	int i;
-
-	for (i = 0; word && i < KD_BETTER_COUNT; i++)
-		if (!strcmp(word, words[i])) {
-			*better = (enum kd_better)i;
-			return 0;
-		}
-	return -EINVAL;
+	return word ? better_by_name(word, better) : -EINVAL;
 }
 
 /* Decimal and finite: what strtod() takes beyond that is no figure of a benchmark. */

@@ -17,6 +17,8 @@
 
 #include "../bpf/defer.h"
 
+/* Set for a command whose lines are read, so that one may print figures only where they are heard. */
+#define CHILD_METRICS_ENV "KDEFER_METRICS"
 #define CHILD_LINE 1024 /* a line of figures is no longer than this */
 
 struct child_value {

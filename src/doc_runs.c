@@ -2,15 +2,10 @@
 /* doc_runs.c - the runs of the measured command, and the labels of the capture, as JSON. */
 #include <string.h>
 
+#include "catalog.h"
 #include "doc_parts.h"
 
 #define LABEL_PREFIX "label."
-
-static const char *const betters[KD_BETTER_COUNT] = {
-	[KD_BETTER_NONE] = "none",
-	[KD_BETTER_LOWER] = "lower",
-	[KD_BETTER_HIGHER] = "higher",
-};
 
 static void put_values(struct json *j, const struct run *r)
 {
@@ -23,7 +18,7 @@ static void put_values(struct json *j, const struct run *r)
 		json_kstr(j, "name", r->values[i].name);
 		json_kdouble(j, "value", r->values[i].value);
 		json_kstr(j, "unit", r->values[i].unit);
-		json_kstr(j, "better", betters[r->values[i].better]);
+		json_kstr(j, "better", better_name(r->values[i].better));
 		doc_flow_close(j, pretty);
 	}
 	json_close(j);

@@ -249,7 +249,6 @@ static int by_double(const void *pa, const void *pb)
 
 static int add_figure(struct table *t, const struct figure *f)
 {
-	static const char *const betters[] = { "none", "lower", "higher" };
 	char name[600], unit[200], n[FMT_LEN], low[FMT_LEN], mid[FMT_LEN], high[FMT_LEN];
 	double median;
 
@@ -265,7 +264,7 @@ static int add_figure(struct table *t, const struct figure *f)
 								      : "B",
 					      n, low, mid, high,
 					      fmt_safe(unit, sizeof(unit), f->first->unit),
-					      betters[f->first->better] });
+					      better_name((enum kd_better)f->first->better) });
 }
 
 static int put_figures(struct sheet *s, const struct report *r)

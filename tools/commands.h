@@ -11,6 +11,6 @@ struct command {
 };
 
 extern const struct command command_top, command_hist, command_lists, command_record,
-	command_report, command_diff, command_doctor;
+	command_report, command_diff, command_bench, command_doctor;
 
 #endif

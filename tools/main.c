@@ -18,7 +18,7 @@
 
 static const struct command *const commands[] = { &command_top,    &command_hist,   &command_lists,
 						  &command_record, &command_report, &command_diff,
-						  &command_doctor };
+						  &command_bench,  &command_doctor };
 #define COMMANDS (sizeof(commands) / sizeof(commands[0]))
 
 static const struct command *find(const char *name)
