@@ -481,12 +481,13 @@ struct kd_rec_witness {
 	__u16 flags; /* KD_WIT_* */
 	__u32 cpu;
 	__u32 pid, tgid;
-	__u64 cgroup;    /* id in the v2 hierarchy; 0 unknown */
-	__u64 gap_ns;    /* before this, without a tick on the CPU; 0: none worth telling */
-	__u32 prio;      /* as the kernel has it: below 100 real-time */
-	__u32 of_pid;    /* RIVAL: in whose stead */
-	char comm[16];   /* NUL-terminated */
-	char stack[320]; /* "function+0x1f" innermost first, separated by spaces; "" unknown */
+	__u64 cgroup;  /* id in the v2 hierarchy; 0 unknown */
+	__u64 gap_ns;  /* before this, without a tick on the CPU; 0: none worth telling */
+	__u32 prio;    /* as the kernel has it: below 100 real-time */
+	__u32 of_pid;  /* RIVAL: in whose stead */
+	char comm[16]; /* NUL-terminated */
+	/* Functions, innermost first, separated by spaces; one that is "0x0" ends it; "" unknown. */
+	char stack[320];
 };
 
 /* KD_REC_NAME: a = enum kd_name_of | source << 8, b = the number; texts as said. */

@@ -16,6 +16,8 @@ enum percpu_var {
 	PERCPU_TASKS_TRACE_SRCU, /* since 7.0: struct srcu_data */
 	PERCPU_THIS_CPU_OFF,     /* what to add to a per-CPU pointer */
 	PERCPU_RSTAT_BACKLOG,    /* 6.17 on: head of a list of struct css_rstat_cpu */
+	PERCPU_IRQ_REGS,         /* pointer to the registers of what an interrupt interrupted */
+	PERCPU_KSOFTIRQD,        /* pointer to that kthread */
 	PERCPU_COUNT,
 };
 

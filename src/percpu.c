@@ -22,6 +22,8 @@ static const char *const names[PERCPU_COUNT] = {
 	[PERCPU_THIS_CPU_OFF] = "this_cpu_off",
 	[PERCPU_RSTAT_BACKLOG] = "rstat_backlog_list",
 	[PERCPU_TASKS_TRACE_SRCU] = "rcu_tasks_trace_srcu_struct_srcu_data",
+	[PERCPU_IRQ_REGS] = "__irq_regs",
+	[PERCPU_KSOFTIRQD] = "ksoftirqd",
 };
 
 const char *percpu_name(enum percpu_var var)

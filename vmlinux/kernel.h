@@ -119,7 +119,11 @@ struct css_set {
 	struct cgroup *dfl_cgrp;               /* 6.1.. in the v2 hierarchy */
 };
 
-struct rq;
+struct task_struct;
+
+struct rq {
+	struct task_struct *curr; /* 6.1.. what runs on that CPU */
+};
 
 struct cfs_rq {
 	struct rq *rq; /* 6.1.. */
@@ -144,6 +148,9 @@ struct task_struct {
 	struct sched_entity se;              /* 6.1.. */
 	struct task_group *sched_task_group; /* 6.1.. CONFIG_CGROUP_SCHED */
 	struct files_struct *files;          /* 6.1.. */
+	unsigned int __state;                /* 6.1.. 0: runnable; bit 0, 1: asleep */
+	int on_cpu;                          /* 6.1.. CONFIG_SMP; 1: it runs */
+	int prio;                            /* 6.1.. below 100: real-time */
 	struct task_struct *group_leader;    /* 6.1.. */
 	struct css_set *cgroups;             /* 6.1.. CONFIG_CGROUPS */
 	int pid;                             /* 6.1.. */
@@ -238,7 +245,8 @@ struct rcu_data {
 	unsigned long
 		nocb_bypass_first; /* 6.1.. CONFIG_RCU_NOCB_CPU; jiffies: since when nocb_bypass is not empty */
 	long lazy_len;             /* 6.12.. CONFIG_RCU_LAZY; of those on nocb_bypass */
-	unsigned long n_cbs_invoked; /* 6.1.. grows at the end of each batch */
+	struct task_struct *rcu_cpu_kthread_task; /* 6.1.. NULL: callbacks run in softirq */
+	unsigned long n_cbs_invoked;              /* 6.1.. grows at the end of each batch */
 };
 
 struct rcu_tasks_percpu {

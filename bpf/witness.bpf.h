@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * witness.bpf.h - who was seen while something waited for too long: a task, where it runs or wants to,
+ * and what the kernel was doing. For programs that run rarely: only once a wait is too long.
+ */
+#ifndef KDEFER_WITNESS_BPF_H
+#define KDEFER_WITNESS_BPF_H
+
+#include "percpu.bpf.h"
+
+#define WITNESS_FRAMES 32 /* frames of the tick itself are among them: some fifteen */
+#define WITNESS_SHOWN 12  /* as many as bpf_snprintf() takes */
+
+/* Scratch for a stack. Ticks of one CPU do not interrupt each other. */
+struct witness_stack {
+	__u64 ip[WITNESS_FRAMES];
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct witness_stack);
+} witness_stacks SEC(".maps");
+
+__u64 witness_full; /* witnesses that the ring had no room for */
+
+/* NULL: the ring is full, which is counted. */
+static __always_inline struct kd_rec_witness *witness_reserve(__u32 id, __u8 source, __u8 role)
+{
+	struct kd_rec_witness *r = bpf_ringbuf_reserve(&ring, sizeof(*r), 0);
+
+	if (!r) {
+		__sync_fetch_and_add(&witness_full, 1);
+		return 0;
+	}
+	__builtin_memset(r, 0, sizeof(*r));
+	r->rec.kind = KD_REC_WITNESS;
+	r->rec.len = sizeof(*r);
+	r->rec.id = id;
+	r->mono_ns = bpf_ktime_get_ns();
+	r->source = source;
+	r->role = role;
+	return r;
+}
+
+static __always_inline void witness_submit(struct kd_rec_witness *r)
+{
+	bpf_ringbuf_submit(r, BPF_RB_NO_WAKEUP);
+}
+
+#define TASK_ASLEEP 3 /* interruptible or not */
+
+/* It runs, wants to, or sleeps. On one CPU alone the kernel does not note who is on it. */
+static __always_inline __u16 witness_state(struct task_struct *t)
+{
+	if (bpf_core_field_exists(t->on_cpu) && BPF_CORE_READ(t, on_cpu))
+		return KD_WIT_RUNNING;
+	return BPF_CORE_READ(t, __state) & TASK_ASLEEP ? KD_WIT_SLEEPING : KD_WIT_RUNNABLE;
+}
+
+static __always_inline void witness_task(struct kd_rec_witness *r, struct task_struct *t)
+{
+	r->pid = BPF_CORE_READ(t, pid);
+	r->tgid = BPF_CORE_READ(t, tgid);
+	r->prio = BPF_CORE_READ(t, prio);
+	r->cpu = KD_CPU_NONE;
+	if (bpf_core_field_exists(t->thread_info.cpu))
+		r->cpu = BPF_CORE_READ(t, thread_info.cpu);
+	if (bpf_core_field_exists(t->cgroups))
+		r->cgroup = BPF_CORE_READ(t, cgroups, dfl_cgrp, kn, id);
+	r->flags |= witness_state(t);
+	if (!r->pid)
+		r->flags |= KD_WIT_IDLE;
+	bpf_probe_read_kernel_str(r->comm, sizeof(r->comm), &t->comm);
+}
+
+/* --- stacks --- */
+
+struct witness_find {
+	__u64 ip; /* what the interrupt interrupted */
+	__u32 at;
+};
+
+static long witness_step(__u32 i, struct witness_find *f)
+{
+	__u32 zero = 0;
+	struct witness_stack *s = bpf_map_lookup_elem(&witness_stacks, &zero);
+
+	if (!s || s->ip[i & (WITNESS_FRAMES - 1)] != f->ip)
+		return 0;
+	f->at = i;
+	return 1;
+}
+
+/* Where in the stack that is which was interrupted; 0: not found, all of it is shown. */
+static __always_inline __u32 witness_interrupted(void)
+{
+	__u64 regs = word_at(percpu_address(PERCPU_IRQ_REGS, bpf_get_smp_processor_id()));
+	struct witness_find f = {};
+
+	if (!regs)
+		return 0;
+	f.ip = PT_REGS_IP_CORE((struct pt_regs *)regs);
+	bpf_loop(WITNESS_FRAMES, witness_step, &f, 0);
+	return f.at;
+}
+
+/* A frame that is not there prints as 0x0: the reader stops at it. */
+static __noinline int witness_names(struct kd_rec_witness *r, __u32 at)
+{
+	__u32 zero = 0, i;
+	struct witness_stack *s = bpf_map_lookup_elem(&witness_stacks, &zero);
+	__u64 ip[WITNESS_SHOWN];
+
+	if (!r || !s)
+		return 0;
+	for (i = 0; i < WITNESS_SHOWN; i++) {
+		__u32 n = at + i;
+
+		barrier_var(n);
+		ip[i] = n < WITNESS_FRAMES ? s->ip[n & (WITNESS_FRAMES - 1)] : 0;
+	}
+	bpf_snprintf(r->stack, sizeof(r->stack), "%ps %ps %ps %ps %ps %ps %ps %ps %ps %ps %ps %ps",
+		     ip, sizeof(ip));
+	return 0;
+}
+
+static __always_inline struct witness_stack *witness_scratch(void)
+{
+	__u32 zero = 0, i;
+	struct witness_stack *s = bpf_map_lookup_elem(&witness_stacks, &zero);
+
+	for (i = 0; s && i < WITNESS_FRAMES; i++)
+		s->ip[i] = 0;
+	return s;
+}
+
+/* The kernel's stack of what runs here, from where the tick interrupted it. */
+#define witness_stack_here(ctx, r)                                       \
+	({                                                               \
+		struct witness_stack *__s = witness_scratch();           \
+                                                                         \
+		if (__s && bpf_get_stack(ctx, __s, sizeof(*__s), 0) > 0) \
+			witness_names(r, witness_interrupted());         \
+	})
+
+#endif
