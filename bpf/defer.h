@@ -424,6 +424,11 @@ enum kd_fact {
 	KD_F_HELD_NS,    /* rstat: time it was held by this flush */
 	KD_F_LOCK_NS,    /* rstat: time this flush waited for it */
 	KD_F_OWNER_PID,  /* rstat: who held it the longest meanwhile */
+	/*
+	 * Between how many pairs of ticks on LAST_CPU its task had been in user mode: its user registers
+	 * (bpf_task_pt_regs) had changed. 0: none was seen. Tells a loop of system calls from one long reader.
+	 */
+	KD_F_PASSES,
 	KD_F_COUNT,
 };
 #define KD_FACTS_MAX 40

@@ -48,6 +48,8 @@ static const struct fact_info facts[] = {
 	[KD_F_HELD_NS] = { "held_ns", FACT_NS, "the lock was held by this flush for" },
 	[KD_F_LOCK_NS] = { "lock_ns", FACT_NS, "this flush waited for the lock for" },
 	[KD_F_OWNER_PID] = { "owner_pid", FACT_PID, "who held the lock the longest meanwhile" },
+	[KD_F_PASSES] = { "passes", FACT_COUNT,
+			  "times its task had been in user mode between two ticks" },
 };
 COVERS(facts, KD_F_COUNT);
 

@@ -143,6 +143,22 @@ static int fact_kernel(const struct kernel *k, struct stream *s)
 	return err;
 }
 
+/* How RCU learns of quiescent states here: what a long grace period is held against. */
+static int fact_rcu(const struct kernel *k, struct stream *s)
+{
+	uint64_t v;
+	int err = 0;
+
+	if (k->btf)
+		err = host_fact(s, "preempt_rcu",
+				kernel_has_field(k, "task_struct", "rcu_read_lock_nesting") ? "yes"
+											    : "no");
+	if (!err && !file_u64("/sys/module/rcutree/parameters/jiffies_to_sched_qs", &v) && v &&
+	    v < 1000000)
+		err = fact_u64(s, "to_sched_qs_jiffies", v);
+	return err;
+}
+
 /* Options that bear on what is measured here; a kernel's whole configuration is thousands of lines. */
 static bool config_matters(const char *line)
 {
@@ -207,6 +223,8 @@ int host_emit(const struct kernel *k, struct stream *s)
 
 	if (!err)
 		err = fact_kernel(k, s);
+	if (!err)
+		err = fact_rcu(k, s);
 	if (!err)
 		err = fact_file(s, "boot_id", "/proc/sys/kernel/random/boot_id");
 	if (!err)

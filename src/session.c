@@ -158,6 +158,7 @@ static int load_sources(struct session *s)
 		.sample = s->conf.sample,
 		.dims = s->conf.dims,
 		.over_ns = s->conf.over_ns,
+		.over_gp_ns = s->conf.over_gp_ns,
 	};
 	/* Estimates are of what tables hold; a little is kept back for how the kernel rounds them. */
 	uint64_t left = s->conf.max_memory - ring_bytes(s) - s->conf.max_memory / 32;

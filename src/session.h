@@ -21,10 +21,16 @@ struct session_conf {
 	uint64_t max_memory; /* bytes, kernel side, all sources together */
 	uint64_t sample;     /* 1/N */
 	uint32_t dims;       /* bits of enum kd_dim asked for besides MAIN */
-	uint64_t over_ns
-		[KD_M_COUNT]; /* by measure: waits longer than this are explained; 0: not armed */
-	bool no_ipi;          /* lists of other CPUs are read from afar: not exact */
-	bool writes_files;    /* the caller still has files to rename: keep the right to */
+	/*
+	 * Waits longer than this are explained; 0: not armed. By measure: RCU_GP_DURATION (a grace period of
+	 * any flavour), RCU_GP_WAIT (a caller), CALL_RCU_LATENCY (a callback), CALL_RCU_HOLDUP (one run of
+	 * a callback), RSTAT_FLUSH, _WAIT and _HOLD. RCU_GP_HOLDUP and RSTAT_HOLDUP: the least of their
+	 * source's. over_gp_ns: grace periods by flavour, which is what counts for these.
+	 */
+	uint64_t over_ns[KD_M_COUNT];
+	uint64_t over_gp_ns[KD_FL_RCU_END];
+	bool no_ipi;       /* lists of other CPUs are read from afar: not exact */
+	bool writes_files; /* the caller still has files to rename: keep the right to */
 	void (*before_attach)(
 		void); /* called when there is something to detach from now on; may be NULL */
 	int (*stopped)(void); /* true: a signal came, give up starting; may be NULL */

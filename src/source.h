@@ -22,6 +22,7 @@ struct source_conf {
 	uint32_t dims;       /* bits of enum kd_dim that are asked for besides MAIN */
 	/* By measure: ns from which on a wait is reported; 0: it is not armed. Of holdup sources. */
 	const uint64_t *over_ns;
+	const uint64_t *over_gp_ns; /* by flavour: grace periods; see session_conf */
 };
 
 /* A program of the source that the plan uses, ready to be attached. */
