@@ -144,6 +144,8 @@ enum kd_lost {
 	KD_LOST_KDEFER,   /* waits of a kdefer, for what it attaches and detaches */
 	KD_LOST_VANISHED, /* lists left out since their owner went while they were read */
 	KD_LOST_TORN,     /* lists that were counted, and walked to another length */
+	KD_LOST_REPORTS,  /* reports of waits, or witnesses of one, that the ring had no room for */
+	KD_LOST_ALIKE,    /* waits over the limit, not reported beside another of the same list */
 	KD_LOST_COUNT,
 };
 

@@ -42,4 +42,22 @@ static __always_inline __u64 word_at(__u64 address)
 	return v;
 }
 
+/* Running total of one kind of loss or count. Not 0: the ring is full. */
+static __always_inline int send_total(__u16 source, __u16 kind, __u16 what, __u64 total)
+{
+	struct kd_rec_total *r = bpf_ringbuf_reserve(&ring, sizeof(*r), 0);
+
+	if (!r)
+		return -1;
+	r->rec.kind = kind;
+	r->rec.len = sizeof(*r);
+	r->rec.id = 0;
+	r->source = source;
+	r->what = what;
+	r->pad = 0;
+	r->total = total;
+	bpf_ringbuf_submit(r, BPF_RB_NO_WAKEUP);
+	return 0;
+}
+
 #endif

@@ -201,21 +201,4 @@ static __always_inline __u32 tick_series(struct series_walk *w, __u32 cursor)
 	return w->stop;
 }
 
-static __always_inline int send_total(__u16 source, __u16 kind, __u16 what, __u64 total)
-{
-	struct kd_rec_total *r = bpf_ringbuf_reserve(&ring, sizeof(*r), 0);
-
-	if (!r)
-		return -1;
-	r->rec.kind = kind;
-	r->rec.len = sizeof(*r);
-	r->rec.id = 0;
-	r->source = source;
-	r->what = what;
-	r->pad = 0;
-	r->total = total;
-	bpf_ringbuf_submit(r, BPF_RB_NO_WAKEUP);
-	return 0;
-}
-
 #endif

@@ -354,6 +354,8 @@ static const struct {
 			     "waits of a kdefer, this one or another, for its own hooks" },
 	[KD_LOST_VANISHED] = { "vanished", "allocators that went while their lists were read" },
 	[KD_LOST_TORN] = { "torn", "lists whose counter and whose walk disagreed" },
+	[KD_LOST_REPORTS] = { "reports", "reports or witnesses that the ring had no room for" },
+	[KD_LOST_ALIKE] = { "alike", "waits over the limit beside another that was reported" },
 };
 COVERS(lost, KD_LOST_COUNT);
 
@@ -547,7 +549,7 @@ const char *lost_help(unsigned int what)
 bool lost_by_design(unsigned int what)
 {
 	return what == KD_LOST_PRE_START || what == KD_LOST_SAMPLED_OUT || what == KD_LOST_KDEFER ||
-	       what == KD_LOST_VANISHED;
+	       what == KD_LOST_VANISHED || what == KD_LOST_ALIKE;
 }
 
 const char *count_name(unsigned int what)

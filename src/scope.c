@@ -61,14 +61,23 @@ uint64_t scope_lost(const struct model *m, const struct scope *sc, unsigned int 
 	return m->source[source].total[what] - m->source[source].base[what];
 }
 
-bool scope_may_lose(const struct scope *sc, unsigned int source, unsigned int what)
+static bool may_lose(const struct measure_info *info, unsigned int what)
 {
 	bool of_lists = what == KD_LOST_LISTS || what == KD_LOST_LOOK || what == KD_LOST_VANISHED ||
 			what == KD_LOST_TORN;
+	bool of_holdups = what == KD_LOST_REPORTS || what == KD_LOST_ALIKE;
+
+	if (info->holdup)
+		return of_holdups || what == KD_LOST_RECURSION;
+	return !of_holdups && info->pending == of_lists;
+}
+
+bool scope_may_lose(const struct scope *sc, unsigned int source, unsigned int what)
+{
 	const struct measure_info *info;
 
 	for (unsigned int i = 0; (info = measure_info(i)); i++)
-		if (info->source == source && info->pending == of_lists && scope_has_measure(sc, i))
+		if (info->source == source && scope_has_measure(sc, i) && may_lose(info, what))
 			return true;
 	return false;
 }

@@ -11,10 +11,10 @@ static const char *const flavours[] = { "rcu",         "srcu",   "tasks",     "t
 					"tasks_trace", "kfree",  "expedited", "all",
 					"base",        "memory", "io",        "other" };
 static const char *const losses[] = {
-	"ring_full",     "table_full", "recursion",   "unmatched_begin",
-	"unmatched_end", "pre_start",  "sampled_out", "clock",
-	"lazy_unknown",  "extreme",    "unknown_end", "lists",
-	"look",          "kdefer",     "vanished",    "torn"
+	"ring_full",   "table_full",  "recursion", "unmatched_begin", "unmatched_end",
+	"pre_start",   "sampled_out", "clock",     "lazy_unknown",    "extreme",
+	"unknown_end", "lists",       "look",      "kdefer",          "vanished",
+	"torn",        "reports",     "alike"
 };
 static const char *const sources[] = { "call_rcu", "rcu_gp", "memalloc", "rstat" };
 static const char *const counts[] = { "begun", "done", "open", "barrier", "left", "kdefer" };
