@@ -5,7 +5,13 @@
 #include "bench.h"
 #include "bench_loads.h"
 
-const struct bench_load *const bench_loads[] = { &bench_map_dump, NULL };
+const struct bench_load *const bench_loads[] = {
+	&bench_map_dump,  //
+	&bench_trigger,   //
+	&bench_callbacks, //
+	&bench_hold,      //
+	NULL,
+};
 
 const struct bench_load *bench_find(const char *name)
 {

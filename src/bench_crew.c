@@ -261,7 +261,7 @@ static void reap(struct bench_crew *c, int *err)
 	}
 }
 
-int bench_crew_stop(struct bench_crew *c)
+int bench_crew_halt(struct bench_crew *c)
 {
 	bool never = c->shared && !all_ready(c);
 	int err = never; /* what a start that failed has said */
@@ -271,8 +271,16 @@ int bench_crew_stop(struct bench_crew *c)
 	wake(&c->shared->stop);
 	wake(&c->shared->go);
 	reap(c, &err);
-	release(c);
 	return never ? 0 : err;
+}
+
+int bench_crew_stop(struct bench_crew *c)
+{
+	int err = bench_crew_halt(c);
+
+	if (c->shared)
+		release(c);
+	return err;
 }
 
 uint64_t bench_crew_sum(const struct bench_crew *c, unsigned int count)

@@ -69,7 +69,9 @@ int bench_cpus(unsigned int least, int **cpus, unsigned int *n);
 int bench_crew_start(struct bench_crew *c, unsigned int n, const int *cpus, bench_work work,
 		     void *ctx);
 void bench_crew_go(struct bench_crew *c);
-/* Tells them to stop, and waits for them. 0 or the first failure (logged). All zero: nothing. */
+/* Tells them to stop, and waits for them: what they counted stands. 0 or the first failure (logged). */
+int bench_crew_halt(struct bench_crew *c);
+/* The same, and lets go of all. All zero: nothing. */
 int bench_crew_stop(struct bench_crew *c);
 /* Of all, or of one; read while they go on. */
 uint64_t bench_crew_sum(const struct bench_crew *c, unsigned int count);

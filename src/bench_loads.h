@@ -6,5 +6,8 @@
 struct bench_load;
 
 extern const struct bench_load bench_map_dump;
+extern const struct bench_load bench_trigger;
+extern const struct bench_load bench_callbacks;
+extern const struct bench_load bench_hold;
 
 #endif

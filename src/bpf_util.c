@@ -20,8 +20,12 @@ static char load_said[256];
 
 static void keep_line(const char *line, size_t len)
 {
-	static const char *const noise[] = { "libbpf: failed to load object", "-- BEGIN", "-- END",
-					     "processed ", "libbpf: prog '" };
+	static const char *const noise[] = { "libbpf: failed to load object",
+					     "libbpf: failed to load BPF skeleton",
+					     "-- BEGIN",
+					     "-- END",
+					     "processed ",
+					     "libbpf: prog '" };
 	size_t i;
 
 	while (len && (*line == ' ' || *line == '\t')) {
@@ -79,6 +83,12 @@ int bpf_util_load(struct bpf_object *obj)
 {
 	load_said[0] = '\0';
 	return bpf_object__load(obj);
+}
+
+int bpf_util_load_skeleton(struct bpf_object_skeleton *skel)
+{
+	load_said[0] = '\0';
+	return bpf_object__load_skeleton(skel);
 }
 
 const char *bpf_util_load_error(int err)

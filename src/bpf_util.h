@@ -21,6 +21,9 @@ const struct bpf_object_open_opts *bpf_util_open_opts(void);
 
 /* Loads; keeps what libbpf and the verifier said last, for bpf_util_load_error(). 0 or negative errno. */
 int bpf_util_load(struct bpf_object *obj);
+/* The same of a skeleton, whose global variables are then mapped too. */
+struct bpf_object_skeleton;
+int bpf_util_load_skeleton(struct bpf_object_skeleton *skel);
 /* One line: why the last load failed. */
 const char *bpf_util_load_error(int err);
 

@@ -103,25 +103,39 @@ static bool is_right(const struct bench_column *c, const struct bench_result *r)
 	return c->of && (!p || p->number);
 }
 
+/* What no row has, in this run, is no column. */
+static bool is_filled(const struct bench_column *c, const struct bench_result *r)
+{
+	for (size_t i = 0; c->of && i < r->nrows; i++)
+		if (bench_find_value(r->row[i], c->of) || bench_find_param(r->row[i], c->of))
+			return true;
+	return !c->of;
+}
+
 static void put_table(FILE *out, const struct bench_load *load, const struct bench_result *r,
 		      size_t width)
 {
 	struct table_column columns[TABLE_COLUMNS_MAX];
 	char text[TABLE_COLUMNS_MAX][CELL];
 	const char *cells[TABLE_COLUMNS_MAX];
+	const struct bench_column *of[TABLE_COLUMNS_MAX], *c;
 	struct table t;
 	size_t n;
 
-	for (n = 0; load->columns[n].title && n < TABLE_COLUMNS_MAX; n++) {
-		columns[n] = (struct table_column){ .title = load->columns[n].title,
-						    .right = is_right(&load->columns[n], r),
-						    .rank = load->columns[n].rank };
+	for (c = load->columns, n = 0; c->title && n < TABLE_COLUMNS_MAX; c++) {
+		if (!is_filled(c, r))
+			continue;
+		columns[n] = (struct table_column){ .title = c->title,
+						    .right = is_right(c, r),
+						    .rank = c->rank };
+		of[n] = c;
 		cells[n] = text[n];
+		n++;
 	}
 	table_init(&t, columns, n);
 	for (size_t i = 0; i < r->nrows; i++) {
-		for (size_t c = 0; c < n; c++)
-			cell(text[c], CELL, &load->columns[c], r->row[i]);
+		for (size_t k = 0; k < n; k++)
+			cell(text[k], CELL, of[k], r->row[i]);
 		table_add(&t, cells);
 	}
 	table_print(&t, out, width);
