@@ -175,6 +175,7 @@ static __always_inline void push(struct cr_cpu *st, struct callback_head *rhp, b
 
 	if (!simple && sample_below && sampled_out(as_number(&st->scratch[SCRATCH_BEGIN], head))) {
 		count_lost(st, KD_LOST_SAMPLED_OUT, 1);
+		count_run();
 		return;
 	}
 	key = as_number(&st->scratch[SCRATCH_BEGIN], (__u64)rhp->func);
@@ -185,6 +186,7 @@ static __always_inline void push(struct cr_cpu *st, struct callback_head *rhp, b
 	tail = st->tail;
 	if (tail - *(volatile __u64 *)&st->front > fifo_mask) {
 		spill_push(st, head, when, bpf_get_smp_processor_id(), KD_FL_RCU);
+		count_run();
 		return;
 	}
 	e = &st->fifo[tail & fifo_mask];
@@ -199,8 +201,10 @@ int BPF_PROG(kd_enqueue, struct rcu_segcblist *rsclp, struct callback_head *rhp)
 {
 	struct cr_cpu *st = cpu_state(bpf_get_smp_processor_id());
 
-	if (!st || (__u64)rsclp != st->list)
+	if (!st || (__u64)rsclp != st->list) {
+		count_run();
 		return 0;
+	}
 	if (plain)
 		push(st, rhp, true);
 	else
@@ -216,6 +220,8 @@ int BPF_PROG(kd_bypass, struct rcu_cblist *rclp, struct callback_head *rhp)
 
 	if (st && st->list && (__u64)rclp == st->bypass)
 		push(st, rhp, false);
+	else
+		count_run();
 	return 0;
 }
 
@@ -228,6 +234,8 @@ int BPF_PROG(kd_bypass_flush, struct rcu_cblist *drclp, struct rcu_cblist *srclp
 
 	if (rhp && st && st->list && (__u64)srclp == st->bypass)
 		push(st, rhp, false);
+	else
+		count_run();
 	return 0;
 }
 
@@ -237,6 +245,7 @@ int BPF_PROG(kd_lazy_wish, struct callback_head *head)
 {
 	struct cr_cpu *st = cpu_state(bpf_get_smp_processor_id());
 
+	count_run();
 	if (!st)
 		return 0;
 	st->hint_lazy = ctx[2] & 0xff; /* bool lazy_in */
@@ -255,6 +264,7 @@ int BPF_PROG(kd_batch, struct rcu_segcblist *rsclp, struct rcu_cblist *rclp)
 	__u64 local = (__u64)rclp, list = (__u64)rsclp;
 	__u32 *cpu;
 
+	count_run();
 	if (!st)
 		return 0;
 	if (list == st->list) {
@@ -405,11 +415,14 @@ static __noinline __u32 batch_owner(__u64 local)
 static __noinline int end_elsewhere(struct cr_cpu *st, __u32 here, struct cr_cpu *owner, __u32 cpu,
 				    __u64 head)
 {
-	__u64 when;
+	__u64 when, matched;
 
 	if (!st || !owner)
 		return 0;
+	matched = owner->front - owner->dropped;
 	when = search(owner, head, &cpu);
+	if (owner->front - owner->dropped == matched)
+		count_run(); /* not one of those that took an entry of the FIFO */
 	if (when)
 		finish(st, here, cpu, when, false);
 	return 0;
@@ -439,12 +452,15 @@ static __always_inline void end_special(struct cr_cpu *st, __u32 here, __u64 loc
 	if (offload && local != st->rclp) {
 		owner_cpu = batch_owner(local);
 		owner = cpu_state(owner_cpu);
-		if (!owner || !owner->list)
+		if (!owner || !owner->list) {
+			count_run();
 			return;
+		}
 	}
-	if (sample_below && sampled_out(as_number(&st->scratch[SCRATCH_END], head)))
+	if (sample_below && sampled_out(as_number(&st->scratch[SCRATCH_END], head))) {
 		st->sampled_done++;
-	else
+		count_run();
+	} else
 		end_one(st, here, owner, owner_cpu, head, false);
 }
 
@@ -455,11 +471,15 @@ int BPF_PROG(kd_dequeue, struct rcu_cblist *rclp)
 	struct cr_cpu *st = cpu_state(here);
 	__u64 head;
 
-	if (!st || !st->list)
+	if (!st || !st->list) {
+		count_run();
 		return 0;
+	}
 	head = (__u64)rclp->head;
-	if (!head)
-		return 0; /* the end of the batch */
+	if (!head) {
+		count_run(); /* the end of the batch */
+		return 0;
+	}
 	if (plain)
 		end_one(st, here, st, here, head, true);
 	else
@@ -490,6 +510,7 @@ int BPF_PROG(kd_migrate, int cpu)
 {
 	struct move m = { .st = cpu_state(cpu), .cpu = cpu };
 
+	count_run();
 	if (!m.st || !m.st->list || m.st->offloadable)
 		return 0;
 	m.front = m.st->front;

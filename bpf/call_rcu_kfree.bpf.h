@@ -62,6 +62,7 @@ static __always_inline int kfree_begin(__u64 object, __u32 flag)
 	struct cr_cpu *st = cpu_state(away.cpu);
 	int err;
 
+	count_run();
 	if (!st || !st->list)
 		return 0;
 	if (sample_below && sampled_out(object)) {
@@ -182,6 +183,7 @@ static __always_inline bool kfree_walk_init(struct kfree_walk *w, __u64 *ctx)
 	__u64 func = bpf_get_func_ip(ctx);
 	struct cr_cpu *st;
 
+	count_run();
 	w->here = bpf_get_smp_processor_id();
 	w->deadline = bpf_ktime_get_ns() + TICK_NS;
 	st = cpu_state(w->here);

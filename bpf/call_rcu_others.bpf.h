@@ -37,6 +37,7 @@ int BPF_PROG(kd_srcu, struct srcu_struct *ssp, struct callback_head *rhp)
 	struct cr_cpu *st = cpu_state(bpf_get_smp_processor_id());
 	__u32 flavour = srcu_flavour((__u64)ssp);
 
+	count_run();
 	if (!st || !st->list || !rhp)
 		return 0;
 	if (flavours >> flavour & 1)
@@ -52,6 +53,7 @@ int BPF_PROG(kd_tasks, struct callback_head *rhp)
 	__u64 func = 0, rtp = 0;
 	__u32 flavour;
 
+	count_run();
 	if (!st || !st->list)
 		return 0;
 	bpf_get_func_arg(ctx, 1, &func);

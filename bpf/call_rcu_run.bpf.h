@@ -66,8 +66,10 @@ int kd_control(struct kd_run_args *args)
 
 	switch (args->arg[0]) {
 	case CR_START:
+		*(volatile __u64 *)&runs_on = 1;
 		return start(cpu);
 	case CR_STOP:
+		*(volatile __u64 *)&runs_on = 0;
 		return stop(cpu);
 	case CR_TASKS_WAITING:
 		bpf_loop(nr_cpus, count_tasks, &waiting, 0);
@@ -105,6 +107,7 @@ static __always_inline void series_describe(struct kd_rec_series *r, __u32 idx, 
 struct sums {
 	__u64 lost[KD_LOST_COUNT];
 	__u64 begun, open, matched, sampled;
+	__u64 runs;    /* that moved a FIFO */
 	__u64 invoked; /* by the kernel's own count */
 	__u64 pre;
 	__u64 ring_full; /* ticks that were cut short by the ring */
@@ -139,6 +142,7 @@ static long sum_cpu(__u32 cpu, struct sums **ctx)
 	t->matched += front - st->dropped - st->moved;
 	t->lost[KD_LOST_UNMATCHED_BEGIN] += st->dropped;
 	t->sampled += st->sampled_done;
+	t->runs += st->tail + front - st->dropped - st->moved;
 	t->pre += st->pre;
 	floor_refresh(&st->floor, epoch);
 	return 0;
@@ -194,6 +198,7 @@ static __always_inline int tick_totals(__u64 kfree_missed)
 	full |= send_total(KD_SRC_CALL_RCU, KD_REC_COUNT, KD_CNT_DONE,
 			   t->matched + spill_done + others_done + kfree_done);
 	full |= send_total(KD_SRC_CALL_RCU, KD_REC_COUNT, KD_CNT_OPEN, t->open);
+	full |= send_total(KD_SRC_CALL_RCU, KD_REC_COUNT, KD_CNT_RUNS, t->runs + runs_counted());
 	if (nr_kdefers)
 		full |= send_total(KD_SRC_CALL_RCU, KD_REC_COUNT, KD_CNT_KDEFER, nr_kdefers);
 	if (nr_barriers)

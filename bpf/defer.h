@@ -157,6 +157,10 @@ enum kd_count {
 	KD_CNT_BARRIER, /* callbacks of rcu_barrier(): handed over by no call_rcu(), so not measured */
 	KD_CNT_LEFT, /* entries that left the lists of a source; of call_rcu, those of the flavour rcu */
 	KD_CNT_KDEFER, /* of the hand-overs seen: Tasks and Tasks Trace callbacks of a kdefer */
+	KD_CNT_RUNS,   /* runs of our programs */
+	KD_CNT_RUN_NS, /* time in them, estimated by user space from a moment in which it was measured */
+	KD_CNT_IN_FLUSH_NS, /* rstat: of that, between the two ends of a flush ... */
+	KD_CNT_IN_HOLD_NS,  /* ... and of a hold */
 	KD_CNT_COUNT,
 };
 

@@ -256,6 +256,7 @@ static __always_inline int handed_to_rcu(__u64 *ctx)
 SEC("fentry/call_rcu_hurry")
 int ma_hurry_in(__u64 *ctx)
 {
+	count_run();
 	return handed_to_rcu(ctx);
 }
 
@@ -263,6 +264,7 @@ int ma_hurry_in(__u64 *ctx)
 SEC("fentry/call_rcu")
 int ma_rcu_in(__u64 *ctx)
 {
+	count_run();
 	return handed_to_rcu(ctx);
 }
 
@@ -276,6 +278,7 @@ static __always_inline int handed_to_trace(__u64 head, __u64 func)
 SEC("fentry/call_rcu_tasks_trace")
 int ma_trace_in(__u64 *ctx)
 {
+	count_run();
 	return handed_to_trace(argument(ctx, 0), argument(ctx, 1));
 }
 
@@ -283,12 +286,14 @@ int ma_trace_in(__u64 *ctx)
 SEC("fentry/call_srcu")
 int ma_srcu_in(__u64 *ctx)
 {
+	count_run();
 	return handed_to_trace(argument(ctx, 1), argument(ctx, 2));
 }
 
 SEC("fentry/__free_by_rcu")
 int ma_by_rcu_out(__u64 *ctx)
 {
+	count_run();
 	seen_by_rcu = bpf_get_func_ip(ctx);
 	return end(argument(ctx, 0));
 }
@@ -296,6 +301,7 @@ int ma_by_rcu_out(__u64 *ctx)
 SEC("fentry/__free_rcu_tasks_trace")
 int ma_trace_out(__u64 *ctx)
 {
+	count_run();
 	seen_trace = bpf_get_func_ip(ctx);
 	return end(argument(ctx, 0));
 }
@@ -307,6 +313,7 @@ int ma_then_in(__u64 *ctx)
 	__u64 head = argument(ctx, 0), cache = cache_of_rcu(head);
 	struct bpf_mem_cache *c = (void *)cache;
 
+	count_run();
 	if (BPF_CORE_READ(c, call_rcu_in_progress.counter))
 		begin(head, cache, MA_RCU);
 	return 0;
@@ -316,6 +323,7 @@ int ma_then_in(__u64 *ctx)
 SEC("fentry/__free_rcu")
 int ma_free_out(__u64 *ctx)
 {
+	count_run();
 	seen_free = bpf_get_func_ip(ctx);
 	return end(argument(ctx, 0));
 }
@@ -336,6 +344,7 @@ int ma_refill_in(__u64 *ctx)
 	struct ma_work *w = bpf_map_lookup_elem(&work, &zero);
 	int free = BPF_CORE_READ(c, free_cnt);
 
+	count_run();
 	if (!w)
 		return 0;
 	kind = free < BPF_CORE_READ(c, low_watermark)    ? MA_REFILL
@@ -355,6 +364,7 @@ int ma_refill_out(__u64 *ctx)
 	struct ma_work *w = bpf_map_lookup_elem(&work, &zero);
 	__u64 when;
 
+	count_run();
 	if (!w)
 		return 0;
 	when = w->when;
@@ -381,6 +391,7 @@ int ma_new(__u64 *ctx)
 	struct ma_owner o = { .serial = MA_SERIAL_OURS };
 	__u64 base = base_of(ctx);
 
+	count_run();
 	if (!base)
 		return 0;
 	o.serial |= __sync_fetch_and_add(&serials, 1);
@@ -394,6 +405,7 @@ int ma_gone(__u64 *ctx)
 {
 	__u64 base = base_of(ctx);
 
+	count_run();
 	if (base)
 		bpf_map_delete_elem(&owners, &base);
 	return 0;
@@ -407,6 +419,7 @@ int ma_gone(__u64 *ctx)
 SEC("raw_tp")
 int kd_control(struct kd_run_args *args)
 {
+	*(volatile __u64 *)&runs_on = args->arg[0] == MA_START;
 	*(volatile __u64 *)&since =
 		args->arg[0] == MA_START ? bpf_ktime_get_ns() + START_AHEAD_NS : 0;
 	return 0;

@@ -253,11 +253,13 @@ static __always_inline int wait_end(__u8 what, __u8 flavour)
 	SEC("fentry/" #function)                       \
 	int program##_in(__u64 *ctx)                   \
 	{                                              \
+		count_run();                           \
 		return wait_begin(ctx, what, flavour); \
 	}                                              \
 	SEC("fexit/" #function)                        \
 	int program##_out(__u64 *ctx)                  \
 	{                                              \
+		count_run();                           \
 		return wait_end(what, flavour);        \
 	}
 
@@ -284,11 +286,13 @@ static __always_inline __u64 first_argument(__u64 *ctx)
 	SEC("fentry/" #function)                                                 \
 	int program##_in(__u64 *ctx)                                             \
 	{                                                                        \
+		count_run();                                                     \
 		return wait_begin(ctx, what, srcu_flavour(first_argument(ctx))); \
 	}                                                                        \
 	SEC("fexit/" #function)                                                  \
 	int program##_out(__u64 *ctx)                                            \
 	{                                                                        \
+		count_run();                                                     \
 		return wait_end(what, srcu_flavour(first_argument(ctx)));        \
 	}
 
@@ -316,12 +320,14 @@ static __always_inline int gp_end(__u8 flavour)
 SEC("fexit/rcu_gp_init")
 int rg_gp_in(__u64 *ctx)
 {
+	count_run();
 	return (ctx[0] & 0xff) ? gp_begin(KD_FL_RCU) : 0;
 }
 
 SEC("fexit/rcu_gp_cleanup")
 int rg_gp_out(__u64 *ctx)
 {
+	count_run();
 	return gp_end(KD_FL_RCU);
 }
 
@@ -329,11 +335,13 @@ int rg_gp_out(__u64 *ctx)
 	SEC("fentry/" #first)                       \
 	int program##_in(__u64 *ctx)                \
 	{                                           \
+		count_run();                        \
 		return gp_begin(flavour);           \
 	}                                           \
 	SEC("fexit/" #last)                         \
 	int program##_out(__u64 *ctx)               \
 	{                                           \
+		count_run();                        \
 		return gp_end(flavour);             \
 	}
 
@@ -388,6 +396,7 @@ int rg_srcu_gp_in(__u64 *ctx)
 {
 	__u64 ssp = first_argument(ctx), now, was, *when;
 
+	count_run();
 	if (!(gp_flavours >> srcu_flavour(ssp) & 1))
 		return 0;
 	when = bpf_map_lookup_elem(&domains, &ssp);
@@ -409,6 +418,7 @@ int rg_srcu_gp_out(__u64 *ctx)
 {
 	__u64 ssp = srcu_of_work(first_argument(ctx)), was, none = 0, *when;
 
+	count_run();
 	if (!(gp_flavours >> srcu_flavour(ssp) & 1))
 		return 0;
 	when = bpf_map_lookup_elem(&domains, &ssp);
@@ -432,6 +442,7 @@ int rg_srcu_gone(__u64 *ctx)
 {
 	__u64 ssp = first_argument(ctx);
 
+	count_run();
 	bpf_map_delete_elem(&domains, &ssp);
 	return 0;
 }
@@ -444,6 +455,7 @@ int rg_srcu_gone(__u64 *ctx)
 SEC("raw_tp")
 int kd_control(struct kd_run_args *args)
 {
+	*(volatile __u64 *)&runs_on = args->arg[0] == RG_START;
 	*(volatile __u64 *)&since =
 		args->arg[0] == RG_START ? bpf_ktime_get_ns() + START_AHEAD_NS : 0;
 	return 0;

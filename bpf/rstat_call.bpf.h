@@ -67,11 +67,13 @@ static __noinline int flush_out(void)
 	SEC("fentry/" #function)                                            \
 	int program##_in(__u64 *ctx)                                        \
 	{                                                                   \
+		count_run();                                                \
 		return flush_in(ctx, argument(ctx, 0), KD_FL_SUB_ALL, how); \
 	}                                                                   \
 	SEC("fexit/" #function)                                             \
 	int program##_out(__u64 *ctx)                                       \
 	{                                                                   \
+		count_run();                                                \
 		return flush_out();                                         \
 	}
 
@@ -109,6 +111,7 @@ int rs_css_in(__u64 *ctx)
 {
 	__u64 css = argument(ctx, 0);
 
+	count_run();
 	return flush_in(ctx, (__u64)BPF_CORE_READ((struct cgroup_subsys_state *)css, cgroup),
 			sub_of(css), 0);
 }
@@ -116,6 +119,7 @@ int rs_css_in(__u64 *ctx)
 SEC("fexit/css_rstat_flush")
 int rs_css_out(__u64 *ctx)
 {
+	count_run();
 	return flush_out();
 }
 
@@ -142,6 +146,7 @@ int rs_body_in(__u64 *ctx)
 	struct rs_task *t = task_find();
 	bool called = t && t->how & RS_CALL;
 
+	count_run();
 	if (!called)
 		t = task_in_body(ctx, now);
 	if (!t)
@@ -155,6 +160,7 @@ int rs_body_in(__u64 *ctx)
 SEC("fexit/cgroup_rstat_flush_locked")
 int rs_body_out(__u64 *ctx)
 {
+	count_run();
 	return lock_out(true);
 }
 
@@ -165,6 +171,7 @@ int rs_tick(__u64 *ctx)
 	struct rs_task *t = task_find();
 	__u64 now = bpf_ktime_get_ns(), from;
 
+	count_run();
 	if (!t || !t->got)
 		return 0;
 	from = t->tick > t->got ? t->tick : t->got;
@@ -189,18 +196,21 @@ static __always_inline int visit(__u32 sub)
 SEC("fentry/bpf_rstat_flush")
 int rs_visit_base(__u64 *ctx)
 {
+	count_run();
 	return visit(shape == RS_BY_SUBSYS ? KD_FL_SUB_BASE : KD_FL_SUB_ALL);
 }
 
 SEC("fentry/mem_cgroup_css_rstat_flush")
 int rs_visit_memory(__u64 *ctx)
 {
+	count_run();
 	return visit(KD_FL_SUB_MEMORY);
 }
 
 SEC("fentry/blkcg_rstat_flush")
 int rs_visit_io(__u64 *ctx)
 {
+	count_run();
 	return visit(KD_FL_SUB_IO);
 }
 

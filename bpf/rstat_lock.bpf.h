@@ -71,6 +71,7 @@ int rs_wait_in(__u64 *ctx)
 	struct rs_task *t = task_at_lock(ctx, bpf_ktime_get_ns());
 	__u64 now = bpf_ktime_get_ns();
 
+	count_run();
 	if (!t)
 		return 0;
 	if (t->wait_from) { /* its end was not seen */
@@ -87,6 +88,7 @@ int rs_hold_in(__u64 *ctx)
 	__u64 now = bpf_ktime_get_ns();
 	struct rs_task *t = task_at_lock(ctx, now);
 
+	count_run();
 	if (!t)
 		return 0;
 	if (t->got && followed(t))
@@ -99,6 +101,7 @@ int rs_hold_in(__u64 *ctx)
 SEC("tp_btf/cgroup_rstat_unlock")
 int rs_hold_out(__u64 *ctx)
 {
+	count_run();
 	return lock_out(is_last(ctx[1]));
 }
 

@@ -13,6 +13,7 @@
 SEC("raw_tp")
 int kd_control(struct kd_run_args *args)
 {
+	*(volatile __u64 *)&runs_on = args->arg[0] == RS_START;
 	*(volatile __u64 *)&since =
 		args->arg[0] == RS_START ? bpf_ktime_get_ns() + START_AHEAD_NS : 0;
 	return 0;

@@ -14,6 +14,7 @@
 #define KDEFER_SERIES_BPF_H
 
 #include "hist.bpf.h"
+#include "runs.bpf.h"
 #include "sizes.h"
 
 #define TAG_SHIFT 52

@@ -42,6 +42,7 @@ static __always_inline int send_totals(__u32 source, __u64 missed, __u32 over)
 	full |= send_total(source, KD_REC_COUNT, KD_CNT_BEGUN, begun);
 	full |= send_total(source, KD_REC_COUNT, KD_CNT_DONE, done);
 	full |= send_total(source, KD_REC_COUNT, KD_CNT_OPEN, at_least_zero(n_open));
+	full |= send_total(source, KD_REC_COUNT, KD_CNT_RUNS, runs_counted());
 	return full;
 }
 

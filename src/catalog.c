@@ -360,8 +360,16 @@ static const struct {
 COVERS(lost, KD_LOST_COUNT);
 
 static const char *const counts[] = {
-	[KD_CNT_BEGUN] = "begun",     [KD_CNT_DONE] = "done", [KD_CNT_OPEN] = "open",
-	[KD_CNT_BARRIER] = "barrier", [KD_CNT_LEFT] = "left", [KD_CNT_KDEFER] = "kdefer",
+	[KD_CNT_BEGUN] = "begun",
+	[KD_CNT_DONE] = "done",
+	[KD_CNT_OPEN] = "open",
+	[KD_CNT_BARRIER] = "barrier",
+	[KD_CNT_LEFT] = "left",
+	[KD_CNT_KDEFER] = "kdefer",
+	[KD_CNT_RUNS] = "runs",
+	[KD_CNT_RUN_NS] = "run_ns",
+	[KD_CNT_IN_FLUSH_NS] = "in_flush_ns",
+	[KD_CNT_IN_HOLD_NS] = "in_hold_ns",
 };
 COVERS(counts, KD_CNT_COUNT);
 

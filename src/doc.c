@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* doc.c - the model as JSON, section by section. Names and units are a contract: cli.md. */
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "catalog.h"
 #include "doc_parts.h"
 #include "format.h"
+#include "own_cost.h"
 #include "plan.h"
 
 #ifndef KDEFER_VERSION
@@ -223,7 +225,8 @@ void doc_counts(struct json *j, const struct model *m, const struct scope *sc)
 			continue;
 		json_kopen(j, source_name(source), '{');
 		for (what = 0; what < KD_CNT_COUNT; what++)
-			if (what != KD_CNT_LEFT) /* what left lists is in their rates */
+			/* What left lists is in their rates, what our programs took in "self". */
+			if (what != KD_CNT_LEFT && what < KD_CNT_RUNS)
 				json_ku64(j, count_name(what), scope_count(m, sc, source, what));
 		json_close(j);
 	}
@@ -237,7 +240,30 @@ static uint64_t since(uint64_t now, uint64_t before)
 	return now > before ? now - before : 0;
 }
 
-void doc_self(struct json *j, const struct model *m, const struct kd_rec_self *before)
+/* Of time measured, what our own programs took within it. */
+static void put_shares(struct json *j, const struct model *m, const struct scope *sc)
+{
+	const struct measure_info *info;
+	bool any = false;
+	char name[64];
+	double share;
+
+	for (unsigned int i = 0; (info = measure_info(i)); i++) {
+		share = own_cost_share(m, sc, i);
+		if (isnan(share) || !scope_has_measure(sc, i))
+			continue;
+		if (!any)
+			json_kopen(j, "share_of_measure", '{');
+		any = true;
+		snprintf(name, sizeof(name), "%s.%s", source_name(info->source), info->name);
+		json_kdouble(j, name, share);
+	}
+	if (any)
+		json_close(j);
+}
+
+void doc_self(struct json *j, const struct model *m, const struct scope *sc,
+	      const struct kd_rec_self *before)
 {
 	static const struct kd_rec_self nothing;
 	const struct kd_rec_self *self = &m->self, *then = before ? before : &nothing;
@@ -248,6 +274,9 @@ void doc_self(struct json *j, const struct model *m, const struct kd_rec_self *b
 	json_kopen(j, "self", '{');
 	doc_known(j, "events", known && self->events, since(self->events, then->events));
 	doc_known(j, "run_ns", self->run_ns, since(self->run_ns, then->run_ns));
+	if (model_fact(m, OWN_COST_UNKNOWN))
+		json_kstr(j, "run_ns_lacks", model_fact(m, OWN_COST_UNKNOWN));
+	put_shares(j, m, sc);
 	json_kstr(j, "sampling", sampling);
 	doc_known(j, "cpu_ns", known, since(self->cpu_ns, then->cpu_ns));
 	doc_known(j, "rss_bytes", known, self->rss_bytes);

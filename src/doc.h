@@ -29,7 +29,8 @@ void doc_gp(struct json *j, const struct model *m, const struct backlog_query *q
 void doc_lost(struct json *j, const struct model *m, const struct scope *sc);
 void doc_counts(struct json *j, const struct model *m, const struct scope *sc);
 /* `before`: what the tool had cost when the window began; NULL: all that it has cost. */
-void doc_self(struct json *j, const struct model *m, const struct kd_rec_self *before);
+void doc_self(struct json *j, const struct model *m, const struct scope *sc,
+	      const struct kd_rec_self *before);
 void doc_events(struct json *j, const struct model *m, const struct scope *sc);
 void doc_runs(struct json *j, const struct model *m);   /* where a command was run */
 void doc_labels(struct json *j, const struct model *m); /* where there are any */

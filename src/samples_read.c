@@ -56,6 +56,8 @@ static double cost_of(const struct kd_rec_self *before, const struct kd_rec_self
 {
 	if (!after->run_ns || after->events <= before->events || after->run_ns < before->run_ns)
 		return NAN;
+	if (!before->run_ns) /* a run was not timed yet: what came before is in it too */
+		return (double)after->run_ns / (double)after->events;
 	return (double)(after->run_ns - before->run_ns) / (double)(after->events - before->events);
 }
 

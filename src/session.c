@@ -48,8 +48,10 @@ static int on_record(void *ctx, void *data, size_t size)
 	struct session *s = ctx;
 	int err;
 
-	if (!s->looking)
+	if (!s->looking) {
 		events_take(&s->events, data);
+		cost_take(s, data, size);
+	}
 	err = s->looking ? listers_take(&s->listers, data, size)
 			 : stream_record(s->out, data, size);
 
@@ -328,6 +330,7 @@ static void session_init(struct session *s, const struct session_conf *conf, str
 	for (size_t i = 0; i < HOOKS_MAX; i++)
 		s->link[i] = -1;
 	s->self.sample = conf->sample;
+	cost_init(s);
 	listers_init(&s->listers, stream);
 	bpf_util_quiet();
 }
@@ -362,6 +365,7 @@ static void free_session(struct session *s)
 		close(s->ring_fd);
 	if (s->statm_fd >= 0)
 		close(s->statm_fd);
+	cost_close(s);
 	events_close(&s->events);
 	plan_free(&s->plan);
 	kernel_free(&s->kernel);

@@ -49,8 +49,13 @@ void session_conf_init(struct session_conf *c); /* the defaults */
 int session_open(struct session **s, const struct session_conf *conf, struct stream *out);
 
 int session_start(struct session *s); /* recording on; the baseline tick */
-int session_tick(struct session *s);  /* what changed, then KD_REC_TICK */
-int session_stop(struct session *s);  /* recording off, the last tick */
+/*
+ * Called until it returns UINT64_MAX: what a run of our programs costs is measured at the beginning.
+ * Returns when to call again (CLOCK_MONOTONIC).
+ */
+uint64_t session_calibrate(struct session *s);
+int session_tick(struct session *s); /* what changed, then KD_REC_TICK */
+int session_stop(struct session *s); /* recording off, the last tick */
 /* Detaches; says so on standard error when it takes over a second. Frees s. NULL is fine. */
 void session_close(struct session *s);
 

@@ -21,6 +21,21 @@
 struct attach;
 struct ring_buffer;
 
+struct cost_runs {
+	uint64_t n, ns;
+};
+
+/* What our programs cost: src/session_cost.c. */
+struct cost {
+	int stats_fd; /* while it is open the kernel times BPF programs; -1 */
+	int err;      /* of saying so */
+	uint64_t until_ns, look_ns;
+	struct cost_runs before[HOOKS_MAX]; /* when the kernel began to */
+	double run_ns[KD_SRC_COUNT];        /* of one run; 0: not known */
+	double in_flush, in_hold;           /* shares of that of rstat */
+	uint64_t runs[KD_SRC_COUNT];
+};
+
 struct session {
 	struct session_conf conf;
 	struct stream *out;
@@ -44,6 +59,13 @@ struct session {
 	bool recording;
 	int sink_err;
 	struct kd_rec_self self;
+	struct cost cost;
 };
+
+void cost_init(struct session *s);
+int cost_open(struct session *s); /* with all rights */
+void cost_close(struct session *s);
+void cost_take(struct session *s, const void *record, size_t size); /* each that a program wrote */
+int cost_emit(struct session *s, bool last);                        /* fills in s->self too */
 
 #endif

@@ -145,6 +145,8 @@ int session_start(struct session *s)
 	measure_memory(s);
 	/* Names of what waits: with all the rights there are, while they last. */
 	err = look_at_lists(s);
+	if (err >= 0)
+		err = cost_open(s);
 	rights_drop(s->conf.writes_files);
 	if (err < 0)
 		return err;
@@ -185,6 +187,8 @@ int session_tick(struct session *s)
 		err = emit_missed(s);
 	if (!err)
 		err = events_look(&s->events);
+	if (!err)
+		err = cost_emit(s, !s->recording);
 	if (!err)
 		err = emit_self(s);
 	if (!err)

@@ -4,11 +4,13 @@
  * to hold against it (this host's floor), then what is missing, then how it was measured.
  */
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 #include "bars.h"
 #include "catalog.h"
 #include "format.h"
+#include "own_cost.h"
 #include "plan.h"
 #include "text.h"
 #include "view_hist.h"
@@ -270,6 +272,7 @@ static void put_method(FILE *out, const struct view_hist *v, const struct metric
 	const struct plan_row *row = find_plan(v, x);
 	char what[160], backend[64], hooks[1024], reason[512];
 	uint64_t n = scope_sampling(v->model);
+	double share;
 
 	if (*info->begins)
 		snprintf(what, sizeof(what), "from %s to %s", info->begins, info->ends);
@@ -279,6 +282,11 @@ static void put_method(FILE *out, const struct view_hist *v, const struct metric
 		    row ? fmt_safe(backend, sizeof(backend), row->backend) : "",
 		    row && *row->hooks ? " on " : "",
 		    row ? fmt_safe(hooks, sizeof(hooks), row->hooks) : "");
+	share = own_cost_share(v->model, v->scope, x->measure);
+	if (!isnan(share))
+		text_fieldf(out, v->width, "own cost:",
+			    "our own programs ran for about %.*f%% of this time (estimated)",
+			    share < 0.1, 100 * share);
 	if (n > 1)
 		text_fieldf(out, v->width,
 			    "sampled:", "1 of %" PRIu64 " followed; counts and rates are of these",
@@ -385,6 +393,17 @@ static void put_interval(FILE *out, const struct view_hist *v)
 		real ? fmt_time(when, sizeof(when), real) : "");
 }
 
+/* Programs that hooked nothing cost nothing. */
+static void put_own_cost(FILE *out, const struct view_hist *v)
+{
+	char text[TEXT_FIELD_MAX];
+
+	if (!*own_cost_text(text, sizeof(text), v->model, v->scope))
+		return;
+	fputc('\n', out);
+	text_fieldf(out, v->width, "kdefer:", "%s", text);
+}
+
 int view_hist(FILE *out, const struct view_hist *v)
 {
 	bool first = true;
@@ -414,6 +433,8 @@ int view_hist(FILE *out, const struct view_hist *v)
 	}
 	if (!v->brief)
 		put_off_rows(out, v, first);
+	if (!err)
+		put_own_cost(out, v);
 	view_events(out, v->model, v->scope, EVENTS, v->width);
 	return err;
 }

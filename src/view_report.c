@@ -7,6 +7,7 @@
 
 #include "catalog.h"
 #include "format.h"
+#include "own_cost.h"
 #include "plan.h"
 #include "view_parts.h"
 #include "view_report.h"
@@ -456,7 +457,7 @@ static void put_self(struct sheet *s, const struct report *r)
 	uint64_t length = scope_length_ns(r->model, r->scope);
 	uint64_t during = self->cpu_ns - r->before->cpu_ns;
 	char cpu[FMT_LEN], share[FMT_LEN] = "", rss[FMT_LEN], kernel[FMT_LEN], attach[FMT_LEN];
-	char start[FMT_LEN];
+	char start[FMT_LEN], text[512];
 
 	if (!self->sample) /* every such record has it */
 		return;
@@ -471,7 +472,9 @@ static void put_self(struct sheet *s, const struct report *r)
 	sheet_field(s, "kernel", "%s; attaching took %s",
 		    fmt_bytes(kernel, sizeof(kernel), self->kernel_bytes),
 		    fmt_ns(attach, sizeof(attach), self->attach_ns));
-	if (self->run_ns)
+	if (*own_cost_text(text, sizeof(text), r->model, r->scope))
+		sheet_field(s, "programs", "%s", text);
+	else if (self->run_ns)
 		sheet_field(s, "programs", "%s, estimated", fmt_ns(cpu, sizeof(cpu), self->run_ns));
 	else
 		sheet_field(s, "programs", "what they took inside of the kernel was not measured");

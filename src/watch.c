@@ -108,6 +108,7 @@ static int tick_until_end(struct session *s, struct watch *w)
 
 	while (!err && !is_over(w)) {
 		uint64_t now = clock_mono_ns(), until = next < end ? next : end;
+		uint64_t calibrate = session_calibrate(s);
 
 		if (now >= end)
 			break;
@@ -123,6 +124,8 @@ static int tick_until_end(struct session *s, struct watch *w)
 				next += w->interval_ns;
 			continue;
 		}
+		if (calibrate < until)
+			until = calibrate > now ? calibrate : now;
 		err = wait_for(w, until - now);
 	}
 	return err;

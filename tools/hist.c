@@ -101,7 +101,7 @@ static int put_document(const struct show *s, FILE *out, bool interval, const ch
 	doc_metrics(&j, m, &sc, metrics, n);
 	doc_lost(&j, m, &sc);
 	doc_counts(&j, m, &sc);
-	doc_self(&j, m, interval ? &s->before : NULL);
+	doc_self(&j, m, &sc, interval ? &s->before : NULL);
 	doc_events(&j, m, &sc);
 	if (!interval)
 		doc_runs(&j, m);

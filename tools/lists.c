@@ -147,7 +147,7 @@ static int put_document(const struct show *s, FILE *out, bool interval, const ch
 		err = doc_debt(&j, m, &q);
 	doc_gp(&j, m, &q);
 	doc_lost(&j, m, &q.scope);
-	doc_self(&j, m, interval ? &s->before : NULL);
+	doc_self(&j, m, &q.scope, interval ? &s->before : NULL);
 	doc_events(&j, m, &q.scope);
 	json_close(&j);
 	if (err)

@@ -74,7 +74,7 @@ static void put_document(const struct report_command *c, const struct report *r,
 	doc_report(&j, r);
 	doc_lost(&j, m, r->scope);
 	doc_counts(&j, m, r->scope);
-	doc_self(&j, m, &c->before);
+	doc_self(&j, m, r->scope, &c->before);
 	doc_events(&j, m, r->scope);
 	doc_runs(&j, m);
 	json_close(&j);

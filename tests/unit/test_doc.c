@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The sections of the document: types that never change, null for what is absent, exact numbers. */
+#include <math.h>
 #include <stdlib.h>
 
 #include "doc.h"
+#include "own_cost.h"
 #include "plan.h"
 #include "records.h"
 
@@ -66,7 +68,7 @@ static void put_section(struct json *j, enum section what, const struct kd_rec_s
 		doc_counts(j, &m, &scope);
 		break;
 	case SELF:
-		doc_self(j, &m, before);
+		doc_self(j, &m, &scope, before);
 		break;
 	case EVENTS:
 		doc_events(j, &m, &scope);
@@ -292,6 +294,73 @@ static void what_is_not_exact_says_so(void **state)
 	assert_has("\"exact\":false");
 	section(SELF);
 	assert_has("\"sampling\":\"1/16\"");
+}
+
+static void put_cost(unsigned int source, unsigned int what, uint64_t total)
+{
+	struct kd_rec_total r = { .rec = HEADER(r, KD_REC_COUNT, 0),
+				  .source = (uint16_t)source,
+				  .what = (uint16_t)what,
+				  .total = total };
+
+	stream_record(&s, &r, sizeof(r));
+}
+
+static void put_fact(const char *name, const char *value)
+{
+	const char *const texts[] = { name, value };
+	union {
+		struct kd_rec_text text;
+		char room[KD_REC_MAX];
+	} buf = { .text.rec.kind = KD_REC_HOST };
+
+	stream_put_strings(&buf, offsetof(struct kd_rec_text, text), texts, 2);
+	stream_record(&s, &buf, buf.text.rec.len);
+}
+
+static void own_cost_is_told(void **state)
+{
+	struct kd_rec_self self = {
+		.rec = HEADER(self, KD_REC_SELF, 0), .sample = 1, .events = 3000, .run_ns = 900000
+	};
+	struct kd_rec_series hold = { .rec = HEADER(hold, KD_REC_SERIES, KD_SRC_RSTAT << 24 | 1),
+				      .source = KD_SRC_RSTAT,
+				      .measure = KD_M_RSTAT_HOLD,
+				      .flavour = KD_FL_SUB_BASE };
+	struct kd_rec_stat stat = { .rec = HEADER(stat, KD_REC_STAT, KD_SRC_RSTAT << 24 | 1),
+				    .sum = 400000 };
+	char line[256];
+
+	(void)state;
+	begin();
+	assert_string_equal(own_cost_text(line, sizeof(line), &m, &scope), "");
+	stream_record(&s, &hold, sizeof(hold));
+	stream_record(&s, &stat, sizeof(stat));
+	put_cost(KD_SRC_CALL_RCU, KD_CNT_RUNS, 2000);
+	put_cost(KD_SRC_RSTAT, KD_CNT_RUNS, 1000);
+	put_fact(OWN_COST_UNKNOWN, "call_rcu 7");
+	put_tick(&s, 1, 1);
+	/* Runs are known before their cost, and what is not known is not zero. */
+	assert_string_equal(own_cost_text(line, sizeof(line), &m, &scope),
+			    "3,000 events; their cost is not known: call_rcu 7");
+	section(SELF);
+	assert_has("\"run_ns\":null,\"run_ns_lacks\":\"call_rcu 7\",\"sampling\"");
+	put_cost(KD_SRC_RSTAT, KD_CNT_RUN_NS, 900000);
+	put_cost(KD_SRC_RSTAT, KD_CNT_IN_HOLD_NS, 100000);
+	put_cost(KD_SRC_RSTAT, KD_CNT_IN_FLUSH_NS, 100000); /* of no flush that was measured */
+	stream_record(&s, &self, sizeof(self));
+	put_tick(&s, 2, 1);
+	section(SELF);
+	assert_has("\"events\":3000,\"run_ns\":900000,\"run_ns_lacks\":\"call_rcu 7\","
+		   "\"share_of_measure\":{\"rstat.hold\":0.25},");
+	assert_true(isnan(own_cost_share(&m, &scope, KD_M_RSTAT_FLUSH)));
+	assert_true(isnan(own_cost_share(&m, &scope, KD_M_CALL_RCU_LATENCY)));
+	own_cost_text(line, sizeof(line), &m, &scope);
+	assert_non_null(strstr(line, "3,000 events, about 900 us in our programs ("));
+	assert_non_null(strstr(line, "; not in it: call_rcu 7"));
+	/* Counts are for what was measured. */
+	section(COUNTS);
+	assert_null(strstr(text, "run"));
 }
 
 /* Each breakdown can have a rest, and no two metrics may have the same key. */
@@ -536,6 +605,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(metrics_are_exact, setup, teardown),
 		cmocka_unit_test_setup_teardown(quantiles_need_samples, setup, teardown),
 		cmocka_unit_test_setup_teardown(what_is_not_exact_says_so, setup, teardown),
+		cmocka_unit_test_setup_teardown(own_cost_is_told, setup, teardown),
 		cmocka_unit_test_setup_teardown(the_rest_says_of_what, setup, teardown),
 		cmocka_unit_test_setup_teardown(nothing_but_the_rest, setup, teardown),
 		cmocka_unit_test_setup_teardown(intervals_do_not_hold_the_run, setup, teardown),
