@@ -6,10 +6,12 @@
 #include "bench_loads.h"
 
 const struct bench_load *const bench_loads[] = {
-	&bench_map_dump,  //
-	&bench_trigger,   //
-	&bench_callbacks, //
-	&bench_hold,      //
+	&bench_htab_mem,   //
+	&bench_map_update, //
+	&bench_map_dump,   //
+	&bench_trigger,    //
+	&bench_callbacks,  //
+	&bench_hold,       //
 	NULL,
 };
 

@@ -57,7 +57,10 @@ struct bench_result {
 void bench_result_init(struct bench_result *r);
 void bench_result_free(struct bench_result *r);
 
-/* Names and texts are copied. None of these fails: `err` of the result says what came of them. */
+/*
+ * Names and texts are copied. A parameter whose name ends in _ns or _bytes is shown as a time or a
+ * size. None of these fails: `err` of the result says what came of them.
+ */
 struct bench_row *bench_row(struct bench_result *r, const char *name); /* never NULL */
 void bench_param(struct bench_row *row, const char *name, uint64_t value);
 void bench_param_text(struct bench_row *row, const char *name, const char *text);

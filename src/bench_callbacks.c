@@ -57,7 +57,6 @@ struct making {
 	struct bench_watch watch;
 	unsigned int streams; /* processes that make callbacks; the one after them is the reader */
 	int *cpus;            /* theirs */
-	unsigned int ncpus;
 	/* of the window: */
 	uint64_t begun_ns, ended_ns, made;
 	uint64_t waited_before, waiting_most;
@@ -364,23 +363,17 @@ static int make_folder(struct making *m)
 static int place(struct making *m)
 {
 	unsigned int n = m->streams + (m->hold != NULL), used;
-	int *cpus;
-	int err = bench_cpus(1, &cpus, &m->ncpus);
+	struct bench_cpus all;
+	int err = bench_choose_cpus(&(struct bench_cpus){ 0 }, 0, &all);
 
 	if (err)
 		return err;
 	m->cpus = calloc(n, sizeof(*m->cpus));
-	if (!m->cpus) {
-		free(cpus);
-		return log_err(-ENOMEM, "out of memory");
-	}
-	used = m->ncpus > 1 && m->hold ? m->ncpus - 1 : m->ncpus;
-	for (unsigned int i = 0; i < m->streams; i++)
-		m->cpus[i] = cpus[i % used];
-	if (m->hold)
-		m->cpus[m->streams] = cpus[m->ncpus - 1];
-	free(cpus);
-	return 0;
+	used = all.n > 1 && m->hold ? all.n - 1 : all.n;
+	for (unsigned int i = 0; m->cpus && i < n; i++)
+		m->cpus[i] = i < m->streams ? all.cpu[i % used] : all.cpu[all.n - 1];
+	free(all.cpu);
+	return m->cpus ? 0 : log_err(-ENOMEM, "out of memory");
 }
 
 static int prepare(struct making *m)

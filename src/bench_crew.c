@@ -84,32 +84,6 @@ sit_down(struct bench_seat *seat, pid_t parent, bench_work work, void *ctx)
 
 /* --- in kdefer --- */
 
-int bench_cpus(unsigned int least, int **cpus, unsigned int *n)
-{
-	size_t size = CPU_ALLOC_SIZE(CPU_SETSIZE * 8);
-	cpu_set_t *set = CPU_ALLOC(CPU_SETSIZE * 8);
-
-	*cpus = calloc(CPU_SETSIZE * 8, sizeof(**cpus));
-	*n = 0;
-	if (!set || !*cpus) {
-		CPU_FREE(set);
-		free(*cpus);
-		*cpus = NULL;
-		return log_err(-ENOMEM, "out of memory");
-	}
-	CPU_ZERO_S(size, set);
-	sched_getaffinity(0, size, set);
-	for (int cpu = 0; cpu < CPU_SETSIZE * 8; cpu++)
-		if (CPU_ISSET_S(cpu, size, set))
-			(*cpus)[(*n)++] = cpu;
-	CPU_FREE(set);
-	if (*n >= least)
-		return 0;
-	free(*cpus);
-	*cpus = NULL;
-	return log_err(-ENODEV, "needs %u CPUs, and %u can be used here", least, *n);
-}
-
 static size_t shared_size(unsigned int n)
 {
 	return (n + 1) * sizeof(struct bench_slot);
@@ -261,7 +235,7 @@ static void reap(struct bench_crew *c, int *err)
 	}
 }
 
-int bench_crew_halt(struct bench_crew *c)
+int bench_crew_finish(struct bench_crew *c)
 {
 	bool never = c->shared && !all_ready(c);
 	int err = never; /* what a start that failed has said */
@@ -276,10 +250,9 @@ int bench_crew_halt(struct bench_crew *c)
 
 int bench_crew_stop(struct bench_crew *c)
 {
-	int err = bench_crew_halt(c);
+	int err = bench_crew_finish(c);
 
-	if (c->shared)
-		release(c);
+	release(c);
 	return err;
 }
 

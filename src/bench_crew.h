@@ -56,11 +56,19 @@ struct bench_crew {
 	struct bench_slot *slot; /* n of them */
 };
 
+/* CPUs for processes, one each, in this order. */
+struct bench_cpus {
+	int *cpu;
+	unsigned int n;
+};
+
+/* Of a list like "0-3,8", for an OPT_CALL. 0 or -EINVAL (logged). */
+int bench_parse_affinity(void *cpus, const char *list);
 /*
- * CPUs that this process may run on, ascending; the caller frees *cpus. Fewer than asked for (0: any)
- * is an error: -ENODEV, logged.
+ * `wanted` of the CPUs that were asked for, or of those that this process may run on where none were;
+ * 0 is all of them. Of those there may be too few: -ENODEV, logged. The caller frees out->cpu.
  */
-int bench_cpus(unsigned int least, int **cpus, unsigned int *n);
+int bench_choose_cpus(const struct bench_cpus *asked, uint64_t wanted, struct bench_cpus *out);
 
 /*
  * Starts n processes and returns when all wait to go. cpus: that they are pinned to, one each; NULL:
@@ -69,9 +77,9 @@ int bench_cpus(unsigned int least, int **cpus, unsigned int *n);
 int bench_crew_start(struct bench_crew *c, unsigned int n, const int *cpus, bench_work work,
 		     void *ctx);
 void bench_crew_go(struct bench_crew *c);
-/* Tells them to stop, and waits for them: what they counted stands. 0 or the first failure (logged). */
-int bench_crew_halt(struct bench_crew *c);
-/* The same, and lets go of all. All zero: nothing. */
+/* Tells them to stop, and waits for them. 0 or the first failure (logged). Counts stay readable. */
+int bench_crew_finish(struct bench_crew *c);
+/* The same, and lets go of the counts. All zero: nothing. */
 int bench_crew_stop(struct bench_crew *c);
 /* Of all, or of one; read while they go on. */
 uint64_t bench_crew_sum(const struct bench_crew *c, unsigned int count);

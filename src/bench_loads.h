@@ -5,9 +5,7 @@
 
 struct bench_load;
 
-extern const struct bench_load bench_map_dump;
-extern const struct bench_load bench_trigger;
-extern const struct bench_load bench_callbacks;
-extern const struct bench_load bench_hold;
+extern const struct bench_load bench_htab_mem, bench_map_update, bench_map_dump;
+extern const struct bench_load bench_trigger, bench_callbacks, bench_hold;
 
 #endif

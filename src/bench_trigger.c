@@ -33,8 +33,7 @@ struct trigger_options {
 struct measuring {
 	struct bench_run *run;
 	const struct trigger_options *o;
-	int *cpus;
-	unsigned int ncpus;
+	struct bench_cpus cpus;
 	unsigned int count[COUNTS_MAX], ncounts; /* of threads */
 	struct trigger_sum sum[TRIGGER_KINDS + TRIGGER_MAKERS][COUNTS_MAX];
 	char reason[TRIGGER_KINDS][TRIGGER_REASON]; /* "": it is there */
@@ -93,12 +92,12 @@ static int measure_threads(struct measuring *m, const char *what)
 	int err, ended;
 
 	trigger_kernel_missed(m->t, &before);
-	err = bench_crew_start(&m->crew, m->threads, m->cpus, work, m);
+	err = bench_crew_start(&m->crew, m->threads, m->cpus.cpu, work, m);
 	if (err)
 		return err;
 	bench_crew_go(&m->crew);
 	err = bench_window(m->run, &m->crew, &w);
-	ended = bench_crew_halt(&m->crew);
+	ended = bench_crew_finish(&m->crew);
 	trigger_kernel_missed(m->t, &after);
 	trigger_sum_events(m->into, bench_crew_sum(&m->crew, 0), trigger_hits(m->t) - hits,
 			   after.recursion - before.recursion, after.no_room - before.no_room);
@@ -263,24 +262,22 @@ static void put_result(const struct measuring *m)
 
 static int prepare(struct measuring *m)
 {
-	unsigned int most;
-	int err = bench_cpus((unsigned int)m->o->threads, &m->cpus, &m->ncpus);
+	int err = bench_choose_cpus(&(struct bench_cpus){ 0 }, m->o->threads, &m->cpus);
 
 	if (err)
 		return err;
-	most = m->o->threads ? (unsigned int)m->o->threads : m->ncpus;
-	for (unsigned int i = 0; i < most; i++)
-		if (m->cpus[i] >= TRIGGER_SLOTS)
+	for (unsigned int i = 0; i < m->cpus.n; i++)
+		if (m->cpus.cpu[i] >= TRIGGER_SLOTS)
 			return log_err(-ENODEV,
 				       "bench trigger: CPU %d: only those below %d can be used",
-				       m->cpus[i], TRIGGER_SLOTS);
-	m->ncounts = trigger_counts(most, m->count, COUNTS_MAX);
+				       m->cpus.cpu[i], TRIGGER_SLOTS);
+	m->ncounts = trigger_counts(m->cpus.n, m->count, COUNTS_MAX);
 	return 0;
 }
 
 static void release(struct measuring *m)
 {
-	free(m->cpus);
+	free(m->cpus.cpu);
 	free(m);
 }
 

@@ -34,17 +34,35 @@ static bool is_common(const struct bench_result *r, const struct bench_param *p)
 	return true;
 }
 
+static bool ends_in(const char *name, const char *end)
+{
+	size_t len = strlen(name), n = strlen(end);
+
+	return len > n && !strcmp(name + len - n, end);
+}
+
+/* A number in the unit that its name ends in. */
 static const char *grouped(char *buf, size_t size, const struct bench_param *p)
 {
-	return p->number ? fmt_count(buf, size, strtoull(p->text, NULL, 10))
-			 : fmt_safe(buf, size, p->text);
+	uint64_t v = strtoull(p->text, NULL, 10);
+
+	if (!p->number)
+		return fmt_safe(buf, size, p->text);
+	if (ends_in(p->name, "_ns"))
+		return fmt_ns(buf, size, v);
+	return ends_in(p->name, "_bytes") ? fmt_bytes(buf, size, v) : fmt_count(buf, size, v);
 }
 
 static void add_param(char *text, size_t size, const struct bench_param *p)
 {
-	char value[CELL];
+	char value[CELL], name[CELL];
 
-	text_append(text, size, "%s%s %s", *text ? ", " : "", p->name,
+	snprintf(name, sizeof(name), "%s", p->name);
+	if (ends_in(name, "_ns") || ends_in(name, "_bytes"))
+		*strrchr(name, '_') = '\0';
+	for (char *c = name; (c = strchr(c, '_'));)
+		*c = ' ';
+	text_append(text, size, "%s%s %s", *text ? ", " : "", name,
 		    grouped(value, sizeof(value), p));
 }
 
@@ -65,20 +83,29 @@ static void put_common(FILE *out, const struct bench_load *load, const struct be
 
 /* --- the table --- */
 
+static void number(char *buf, size_t size, double v, int decimals)
+{
+	if (!decimals && v >= 0 && v < 1e15)
+		fmt_count(buf, size, (uint64_t)llround(v));
+	else
+		snprintf(buf, size, "%.*f", decimals, v);
+}
+
 static void value_cell(char *buf, size_t size, const struct bench_column *c,
 		       const struct bench_value *v)
 {
 	double scale = c->scale > 0 ? c->scale : 1;
+	char sd[FMT_LEN];
 
-	if (v->absent)
+	if (v->absent) {
 		snprintf(buf, size, "-");
-	else if (!c->decimals && !(c->sd && v->sd >= 0) && v->value >= 0 && v->value / scale < 1e15)
-		fmt_count(buf, size, (uint64_t)llround(v->value / scale));
-	else if (c->sd && v->sd >= 0)
-		snprintf(buf, size, "%.*f +- %.*f", c->decimals, v->value / scale, c->decimals,
-			 v->sd / scale);
-	else
-		snprintf(buf, size, "%.*f", c->decimals, v->value / scale);
+		return;
+	}
+	number(buf, size, v->value / scale, c->decimals);
+	if (!c->sd || v->sd < 0)
+		return;
+	number(sd, sizeof(sd), v->sd / scale, c->decimals);
+	text_append(buf, size, " +- %s", sd);
 }
 
 static void cell(char *buf, size_t size, const struct bench_column *c, const struct bench_row *row)

@@ -258,6 +258,8 @@ static int measure(struct bench_command *b)
 	int err = run_load(b), shown;
 
 	b->status = err;
+	if (!b->result.nrows && err == -EINTR)
+		log_err(err, "bench: ended by a signal before anything was measured");
 	if (!b->result.nrows && err)
 		return common_fail(&b->out, bench_opts.name, is_document(b), code_of(err));
 	if (is_document(b))
