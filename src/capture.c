@@ -171,10 +171,10 @@ static int check_target(const char *path, bool force)
 		return 0; /* what else is wrong with it, creating FILE.part will tell */
 	if (S_ISDIR(st.st_mode))
 		return log_err(-EISDIR, "%s: is a directory", path);
-	if (!force)
-		return log_err(-EEXIST, "%s: exists already", path);
 	if (!S_ISREG(st.st_mode))
 		return log_err(-EINVAL, "%s: is no ordinary file, so it is not replaced", path);
+	if (!force)
+		return log_err(-EEXIST, "%s: exists already; --force overwrites it", path);
 	return 0;
 }
 

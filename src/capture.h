@@ -59,9 +59,10 @@ struct capture_end {
 };
 
 /*
- * Feeds all whole blocks of the file to s. 0 also for a file that was cut (see end, and a warning);
- * -EBADMSG when it is no capture or of a version that is not known, other errors as they come; all
- * logged, except what the sink returned.
+ * Feeds all whole blocks of the file to s. 0 also for a file that was cut behind the first (see end,
+ * and a warning); -EBADMSG when no block is whole, when it is no capture or of a version that is not
+ * known, -EINVAL when it is no regular file, other errors as they come; all logged, except what the
+ * sink returned.
  */
 int capture_read(const char *path, struct stream *s, struct capture_end *end);
 /*

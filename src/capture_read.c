@@ -17,6 +17,7 @@
 #include "clock.h"
 #include "log.h"
 
+#define FLAGS (O_RDONLY | O_CLOEXEC | O_NONBLOCK) /* so that a FIFO without a writer is no trap */
 #define FOLLOW_NAP_NS 50000000ULL /* between looks at a file that is being written */
 
 struct reader {
@@ -77,10 +78,13 @@ static ssize_t take(struct reader *r, void *buf, size_t size)
 	return (ssize_t)got;
 }
 
-/* The end of what can be read. Returns 0: a file that was cut is no error. */
+/* The end of what can be read. A file that was cut is no error, as long as there is something in it. */
 static int stop(struct reader *r, const char *why)
 {
 	r->end->why = why;
+	if (!r->end->blocks)
+		return log_err(-EBADMSG, "%s: %s; nothing of this capture can be read", r->path,
+			       why);
 	log_warn("%s: %s; whole blocks read: %llu", r->path, why,
 		 (unsigned long long)r->end->blocks);
 	return 0;
@@ -238,7 +242,7 @@ static int open_file(struct reader *r)
 	char part[PATH_MAX];
 	int err;
 
-	r->fd = open(r->path, O_RDONLY | O_CLOEXEC);
+	r->fd = open(r->path, FLAGS);
 	if (r->fd >= 0)
 		return 0;
 	err = -errno;
@@ -246,7 +250,7 @@ static int open_file(struct reader *r)
 	if (err != -ENOENT || access(part, F_OK))
 		return log_err(err, "%s: cannot open: %s", r->path, strerror(-err));
 	if (r->stopped)
-		r->fd = open(part, O_RDONLY | O_CLOEXEC);
+		r->fd = open(part, FLAGS);
 	if (r->fd >= 0)
 		return 0;
 	return log_err(err,
@@ -266,6 +270,12 @@ static int open_capture(struct reader *r)
 		return log_err(-errno, "%s: cannot open: %s", r->path, strerror(errno));
 	if (S_ISDIR(st.st_mode))
 		return log_err(-EISDIR, "%s: is a directory, not a capture", r->path);
+	if (!S_ISREG(st.st_mode))
+		return log_err(
+			-EINVAL,
+			"%s: is no regular file; a capture that comes through a pipe has to be "
+			"saved first",
+			r->path);
 	r->stored = malloc(CAPTURE_BLOCK_MAX);
 	r->raw = malloc(CAPTURE_BLOCK_MAX);
 	r->records = malloc(CAPTURE_BLOCK_MAX);

@@ -43,6 +43,7 @@ become(const struct child *c, int go, int failed, int out, const sigset_t *mask)
 	signal(SIGTERM, SIG_DFL);
 	signal(SIGHUP, SIG_DFL);
 	signal(SIGPIPE, SIG_DFL);
+	signal(SIGXFSZ, SIG_DFL);
 	if (read(go, &byte, 1) != 1)
 		_exit(125); /* the watcher gave up before the start */
 	if (out >= 0) {
@@ -227,8 +228,10 @@ static int hear(struct child *c, const char *text, size_t len)
 /* What reads ours has gone or failed: the command gets to see the same. */
 static void stop_reading(struct child *c, int err)
 {
-	if (err != -EPIPE)
+	if (err != -EPIPE) {
 		log_warn("cannot pass on the output of %s: %s", c->argv[0], strerror(-err));
+		c->cut = true;
+	}
 	c->pending_len = 0;
 	close_fd(&c->out);
 }

@@ -33,6 +33,7 @@ struct child {
 	int (*on_value)(void *ctx, const struct child_value *v);
 	void *ctx;
 	uint64_t malformed; /* lines of figures that are none */
+	bool cut;           /* some of what it printed could not be passed on: logged */
 	/* private: */
 	char *const *argv;
 	pid_t pid; /* 0: none runs */

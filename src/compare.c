@@ -57,6 +57,21 @@ static void count_runs(const struct samples *t, size_t n[SIDE_COUNT])
 		n[t->runs[i].side]++;
 }
 
+/* Pairs of which both are there. */
+static size_t count_pairs(const struct samples *t)
+{
+	size_t i, k, n = 0;
+
+	for (i = 0; i < t->nruns; i++) {
+		for (k = 0; k < i && (t->runs[k].pair != t->runs[i].pair ||
+				      t->runs[k].side == t->runs[i].side);
+		     k++)
+			;
+		n += k < i;
+	}
+	return n;
+}
+
 static bool varies(const size_t n[SIDE_COUNT])
 {
 	return n[SIDE_BASE] > 1 || n[SIDE_NEW] > 1;
@@ -84,6 +99,7 @@ static void choose_unit(struct comparison *c)
 	if (c->t->paired) {
 		c->level = LEVEL_RUN;
 		c->paired = true;
+		c->units[SIDE_BASE] = c->units[SIDE_NEW] = count_pairs(c->t);
 	}
 }
 

@@ -54,6 +54,11 @@ int view_diff_junit(FILE *out, const struct diff *d);
 /* The document, "{" to "}". 0, or what the writer said. */
 int doc_diff(FILE *out, const struct diff *d);
 
+/* The same where nothing was compared: why, and that this is no failure or one. */
+void view_diff_markdown_word(FILE *out, const char *verdict, const char *why);
+void view_diff_junit_word(FILE *out, const char *why, bool failed);
+void doc_diff_word(FILE *out, const char *verdict, int code, const char *why);
+
 /*
  * Whether the gate can turn red at all, and stays green where labels mean nothing: compares scaled
  * and shuffled copies of the samples, which are as they were afterwards. 0 or -ENOMEM.

@@ -231,3 +231,17 @@ int doc_diff(FILE *out, const struct diff *d)
 	json_close(&j);
 	return err ? err : json_end(&j);
 }
+
+void doc_diff_word(FILE *out, const char *verdict, int code, const char *why)
+{
+	struct json j;
+
+	json_init(&j, out, !code);
+	doc_open(&j, "diff");
+	json_kstr(&j, "verdict", verdict);
+	json_ku64(&j, "exit", (uint64_t)code);
+	if (code)
+		doc_error(&j, why);
+	json_close(&j);
+	json_end(&j);
+}

@@ -22,11 +22,17 @@
 int host_fact(struct stream *s, const char *name, const char *value)
 {
 	uint64_t buf[KD_REC_MAX / sizeof(uint64_t)];
-	const char *const texts[] = { name, value };
+	size_t room = KD_REC_MAX - offsetof(struct kd_rec_text, text) - strlen(name) - 2;
+	char marked[KD_REC_MAX];
+	const char *texts[] = { name, value };
 	const struct kd_rec *rec;
 
 	if (!value || !*value)
 		return 0;
+	if (strlen(value) > room) {
+		snprintf(marked, sizeof(marked), "%.*s..", (int)room - 2, value);
+		texts[1] = marked;
+	}
 	rec = stream_make_text(buf, KD_REC_HOST, 0, 0, texts, 2);
 	return stream_record(s, rec, rec->len);
 }

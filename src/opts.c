@@ -123,7 +123,7 @@ static int set_number(struct parser *p, const struct opt *o, const char *value)
 		return log_err(-EINVAL, "%s: --%s: \"%s\" %s", p->cmd->name, o->name, value,
 			       no_number(o));
 	range_text(o, range, sizeof(range));
-	if (err && !*range)
+	if (err && upper_limit(o) == UINT64_MAX)
 		return log_err(-EINVAL, "%s: --%s: \"%s\" is too large", p->cmd->name, o->name,
 			       value);
 	if (err || v < o->min || v > upper_limit(o))
@@ -314,8 +314,18 @@ int opts_parse(const struct opts_command *cmd, int argc, char **argv, void *into
 
 /* --- help --- */
 
-#define HELP_COLUMNS 80
-#define HELP_LEFT_MAX 30 /* an option that is longer has its help on the next line */
+#define HELP_LEFT_MAX \
+	30 /* of all columns; an option that is longer has its help on the next line */
+#define HELP_COLUMNS_MIN 30
+
+static size_t help_columns = OPTS_HELP_COLUMNS;
+
+void opts_help_width(size_t columns)
+{
+	help_columns = columns > OPTS_HELP_COLUMNS  ? OPTS_HELP_COLUMNS
+		       : columns < HELP_COLUMNS_MIN ? HELP_COLUMNS_MIN
+						    : columns;
+}
 
 /* Length of the next word; what stands in brackets is one word, unless no line has room for it. */
 static size_t word_length(const char *s, size_t room)
@@ -334,8 +344,8 @@ static size_t wrap(FILE *out, const char *text, size_t at, size_t indent)
 	size_t len;
 
 	for (text += strspn(text, " "); *text; text += strspn(text, " ")) {
-		len = word_length(text, HELP_COLUMNS - indent);
-		if (at > indent && at + 1 + len > HELP_COLUMNS) {
+		len = word_length(text, help_columns - indent);
+		if (at > indent && at + 1 + len > help_columns) {
 			fprintf(out, "\n%*s", (int)indent, "");
 			at = indent;
 		} else if (at > indent) {
@@ -364,12 +374,12 @@ static size_t right_column(const struct opts_command *cmd)
 {
 	const struct opt *o;
 	char left[128];
-	int width, widest = 0;
+	int width, widest = 0, most = (int)(HELP_LEFT_MAX * help_columns / OPTS_HELP_COLUMNS);
 	size_t i;
 
 	for (i = 0; (o = option_at(cmd, i)); i++) {
 		width = left_text(o, left, sizeof(left));
-		if (width > widest && width <= HELP_LEFT_MAX)
+		if (width > widest && width <= most)
 			widest = width;
 	}
 	return (size_t)widest + 2;

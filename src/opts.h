@@ -57,7 +57,10 @@ struct opts_rest {
 int opts_parse(const struct opts_command *cmd, int argc, char **argv, void *into,
 	       struct opts_rest *rest);
 
-/* Usage, summary and options, within 80 columns. */
+/* Usage, summary and options, within OPTS_HELP_COLUMNS or what opts_help_width() said. */
+#define OPTS_HELP_COLUMNS 80
 void opts_help(const struct opts_command *cmd, FILE *out);
+/* How wide help is from now on; what is beyond the limits is cut to them. */
+void opts_help_width(size_t columns);
 
 #endif

@@ -136,24 +136,28 @@ int pending_record_list(struct model *m, const struct kd_rec_pending *r)
 
 /* --- from tick to tick --- */
 
-void pending_hold(struct pending_span *s, uint64_t until_ns, uint64_t length, uint64_t bytes)
+void pending_hold(struct pending_span *s, uint64_t until_ns, const struct pending_node *n)
 {
-	if (until_ns < s->since_ns)
-		return;
-	s->area += (unsigned __int128)length * (until_ns - s->since_ns);
-	s->area_bytes += (unsigned __int128)bytes * (until_ns - s->since_ns);
+	uint64_t ns = until_ns - s->since_ns;
+
+	if (until_ns <= s->since_ns)
+		return; /* as the look that a span begins with: it belongs to what was before */
+	s->area += (unsigned __int128)n->length * ns;
+	s->area_bytes += (unsigned __int128)n->bytes * ns;
 	s->since_ns = until_ns;
-	if (length > s->peak)
-		s->peak = length;
-	if (bytes > s->peak_bytes)
-		s->peak_bytes = bytes;
+	if (n->length > s->peak)
+		s->peak = n->length;
+	if (n->bytes > s->peak_bytes)
+		s->peak_bytes = n->bytes;
+	s->inexact |= n->inexact > 0;
+	s->truncated |= n->truncated > 0;
 }
 
 void pending_whole_span(const struct model *m, const struct pending_node *n,
 			struct pending_span *out)
 {
 	*out = n->whole;
-	pending_hold(out, m->to_ns, n->length, n->bytes);
+	pending_hold(out, m->to_ns, n);
 }
 
 /* In a span of the last run of the command, if there was one: until then, but not beyond its end. */
@@ -170,7 +174,7 @@ static void hold_run(const struct model *m, const struct pending_node *n, struct
 	if (s->ended)
 		return;
 	s->ended = !m->running;
-	pending_hold(s, s->ended || until > run->to_ns ? run->to_ns : until, n->length, n->bytes);
+	pending_hold(s, s->ended || until > run->to_ns ? run->to_ns : until, n);
 }
 
 void pending_run_span(const struct model *m, const struct pending_node *n, struct pending_span *out)
@@ -188,7 +192,7 @@ static void begin_change(const struct model *m, struct pending_node *n)
 	n->changed = m->ticks;
 	n->prev = n->length;
 	n->prev_bytes = n->bytes;
-	pending_hold(&n->whole, m->from_ns, n->length, n->bytes);
+	pending_hold(&n->whole, m->from_ns, n);
 	if (m->nruns)
 		hold_run(m, n, &n->one_run, m->from_ns);
 }

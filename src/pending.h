@@ -33,6 +33,7 @@ struct pending_span {
 	uint64_t begin, begin_bytes;        /* the level when it began */
 	uint32_t of; /* which run of the command, counted from 1; 0: all since the baseline */
 	bool ended;
+	bool inexact, truncated; /* one look at it or more */
 };
 
 struct pending_node {
@@ -91,8 +92,8 @@ void pending_end_interval(struct model *m, bool baseline);
 /* The newest tick is the baseline from now on: start_ns of the model is that already. */
 void pending_rebase(struct model *m);
 
-/* Accounts for a level that held until then. */
-void pending_hold(struct pending_span *s, uint64_t until_ns, uint64_t length, uint64_t bytes);
+/* Accounts for the node's present level, which held until then; one that held no time is not in the span. */
+void pending_hold(struct pending_span *s, uint64_t until_ns, const struct pending_node *n);
 
 /* The same of the last run of the command alone, to its end; all zero where there is none. */
 void pending_run_span(const struct model *m, const struct pending_node *n,

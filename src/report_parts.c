@@ -8,6 +8,7 @@
 #include "catalog.h"
 #include "doc_parts.h"
 #include "format.h"
+#include "view_lists_parts.h"
 #include "view_report.h"
 
 #define RUNS 40
@@ -18,14 +19,13 @@ struct level {
 	const struct level_key *key;
 	const struct pending_node *node;
 	struct pending_span span;
-	uint64_t mean;
+	double mean;
 };
 
-static uint64_t mean_of(const struct model *m, const struct pending_span *s)
+/* Of one look there is neither a most nor a mean: it begins an interval that never ended. */
+static bool has_span(const struct report *r)
 {
-	uint64_t length = m->to_ns - m->start_ns;
-
-	return length ? (uint64_t)((s->area + length / 2) / length) : 0;
+	return r->model->to_ns > r->model->start_ns;
 }
 
 static unsigned int measure_of_lists(unsigned int source)
@@ -45,6 +45,8 @@ static int by_peak(const void *pa, const void *pb)
 
 	if (a->span.peak != b->span.peak)
 		return a->span.peak < b->span.peak ? 1 : -1;
+	if (a->node->length != b->node->length)
+		return a->node->length < b->node->length ? 1 : -1;
 	return memcmp(a->key, b->key, sizeof(*a->key));
 }
 
@@ -53,6 +55,7 @@ static struct level *collect(const struct report *r, size_t *n)
 {
 	const struct pending *p = &r->model->pending;
 	struct level *list = calloc(p->table.n + 1, sizeof(*list));
+	double ns = (double)(r->model->to_ns - r->model->start_ns);
 	size_t i;
 
 	*n = 0;
@@ -66,8 +69,8 @@ static struct level *collect(const struct report *r, size_t *n)
 		l->key = k;
 		l->node = &p->node[i];
 		pending_whole_span(r->model, l->node, &l->span);
-		l->mean = mean_of(r->model, &l->span);
-		*n += l->span.peak > 0;
+		l->mean = has_span(r) ? (double)l->span.area / ns : 0;
+		*n += l->span.peak || l->node->length;
 	}
 	if (*n)
 		qsort(list, *n, sizeof(*list), by_peak);
@@ -84,21 +87,58 @@ static const char *name_of(const struct report *r, const struct level_key *k)
 	return name && *name ? name : list_name(k->list);
 }
 
+static char *put_count(char *buf, size_t size, const char *mark, uint64_t v)
+{
+	char n[FMT_LEN];
+
+	snprintf(buf, size, "%s%s", mark, fmt_count(n, sizeof(n), v));
+	return buf;
+}
+
+/* Of short lists the part behind the point is what there is to see. */
+static char *put_mean(char *buf, size_t size, const char *mark, double mean)
+{
+	if (mean >= 100)
+		return put_count(buf, size, mark, (uint64_t)(mean + 0.5));
+	snprintf(buf, size, "%s%.3g", mark, mean);
+	return buf;
+}
+
 static int add_level(struct table *t, const struct report *r, const struct level *l)
 {
 	const char *flavour = flavour_name(l->key->flavour);
-	char name[300], safe[400], peak[FMT_LEN], mean[FMT_LEN], last[FMT_LEN],
-		bytes[FMT_LEN] = "-";
+	const char *mark = lists_mark(!l->span.inexact, l->span.truncated);
+	char name[300], safe[400], peak[2 * FMT_LEN] = "-", mean[2 * FMT_LEN] = "-";
+	char last[2 * FMT_LEN], bytes[2 * FMT_LEN] = "-", n[FMT_LEN];
 
 	snprintf(name, sizeof(name), "%s.%s%s%s%s", source_name(l->key->source), name_of(r, l->key),
 		 flavour ? " (" : "", flavour ? flavour : "", flavour ? ")" : "");
+	if (has_span(r)) {
+		put_count(peak, sizeof(peak), mark, l->span.peak);
+		put_mean(mean, sizeof(mean), mark, l->mean);
+	}
 	if (l->span.peak_bytes)
-		fmt_bytes(bytes, sizeof(bytes), l->span.peak_bytes);
-	return sheet_row(t,
-			 (const char *[]){ fmt_safe(safe, sizeof(safe), name),
-					   fmt_count(peak, sizeof(peak), l->span.peak),
-					   fmt_count(mean, sizeof(mean), l->mean),
-					   fmt_count(last, sizeof(last), l->node->length), bytes });
+		snprintf(bytes, sizeof(bytes), "%s%s", mark,
+			 fmt_bytes(n, sizeof(n), l->span.peak_bytes));
+	put_count(last, sizeof(last), lists_mark(!l->node->inexact, l->node->truncated),
+		  l->node->length);
+	return sheet_row(
+		t, (const char *[]){ fmt_safe(safe, sizeof(safe), name), peak, mean, last, bytes });
+}
+
+static void put_doubts(struct sheet *s, const struct level *list, size_t n)
+{
+	bool inexact = false, truncated = false;
+	size_t i;
+
+	for (i = 0; i < n; i++) {
+		inexact |= list[i].span.inexact || list[i].node->inexact;
+		truncated |= list[i].span.truncated || list[i].node->truncated;
+	}
+	if (inexact)
+		sheet_line(s, "~ marks what was read while it could change");
+	if (truncated)
+		sheet_line(s, ">= marks lists too long to be walked to their end");
 }
 
 int report_lists(struct sheet *s, const struct report *r)
@@ -113,11 +153,13 @@ int report_lists(struct sheet *s, const struct report *r)
 	int err = list ? 0 : -ENOMEM;
 
 	table_init(&t, columns, 5);
+	t.whole_first = true;
 	for (i = 0; i < n && !err; i++)
 		err = add_level(&t, r, &list[i]);
 	if (!err && n) {
 		sheet_heading(s, "LISTS OF WAITING WORK, as seen at the end of intervals");
 		sheet_table(s, &t);
+		put_doubts(s, list, n);
 	}
 	table_free(&t);
 	free(list);
@@ -127,6 +169,8 @@ int report_lists(struct sheet *s, const struct report *r)
 static void put_level(struct json *j, const struct report *r, const struct level *l)
 {
 	const char *flavour = flavour_name(l->key->flavour);
+	bool inexact = l->span.inexact || l->node->inexact;
+	bool truncated = l->span.truncated || l->node->truncated;
 
 	json_open(j, '{');
 	json_kstr(j, "source", source_name(l->key->source));
@@ -136,10 +180,14 @@ static void put_level(struct json *j, const struct report *r, const struct level
 		json_kstr(j, l->key->source == KD_SRC_RSTAT ? "subsystem" : "flavour", flavour);
 	json_close(j);
 	json_ku64(j, "length", l->node->length);
-	json_ku64(j, "peak", l->span.peak);
-	json_ku64(j, "mean", l->mean);
+	doc_known(j, "peak", has_span(r), l->span.peak);
+	if (has_span(r))
+		json_kdouble(j, "mean", l->mean);
+	else
+		json_knull(j, "mean");
 	doc_known(j, "peak_bytes", l->span.peak_bytes, l->span.peak_bytes);
-	json_kbool(j, "exact", !l->node->inexact && !l->node->truncated);
+	json_kbool(j, "exact", !inexact && !truncated);
+	json_kbool(j, "truncated", truncated);
 	json_close(j);
 }
 
@@ -173,7 +221,7 @@ static int add_run(struct table *t, const struct run *r)
 	if (r->ended && r->status != KD_STATUS_UNKNOWN)
 		snprintf(status, sizeof(status), "%u", r->status);
 	return sheet_row(t, (const char *[]){ fmt_safe(command, sizeof(command), r->command), index,
-					      side, fmt_time(when, sizeof(when), r->real_ns),
+					      side, report_time(when, sizeof(when), r->real_ns),
 					      length, status });
 }
 

@@ -131,7 +131,8 @@ static enum outcome judge_runs(const struct comparison *c, const struct rule *r,
 		if (c->t->runs[i].side == SIDE_NEW)
 			count_run(c, r, subject, &c->t->runs[i], &t);
 	if (r->n && t.runs > r->n) {
-		snprintf(why, size, "new has %zu runs, the rule speaks of %u", t.runs, r->n);
+		snprintf(why, size, "new has %zu run%s, the rule speaks of %u", t.runs,
+			 t.runs == 1 ? "" : "s", r->n);
 		return OUTCOME_INCONCLUSIVE;
 	}
 	snprintf(why, size, "in %zu of %zu runs%s%s", t.failed, t.runs,

@@ -27,14 +27,18 @@ static int disturbed(struct sample_run *run, const char *what, const char *detai
 	return 0;
 }
 
+#define MALFORMED "metric_malformed"
+
 /*
  * Attaching is in the plan; times are of a clock that never steps; that messages of the kernel or the
- * end of a recording were missed is no disturbance. All else is.
+ * end of a recording were missed is no disturbance, nor is a line of figures that is none: that figure
+ * has no value in its run. All else is.
  */
 static bool is_harmless(const char *what)
 {
 	return !strncmp(what, "attach", 6) || !strcmp(what, "clock_step") ||
-	       !strcmp(what, "kernel_log_lost") || !strcmp(what, "size_limit");
+	       !strcmp(what, "kernel_log_lost") || !strcmp(what, "size_limit") ||
+	       !strcmp(what, MALFORMED);
 }
 
 static int look_for_events(const struct reader *r, struct sample_run *run, uint64_t from,
@@ -46,7 +50,12 @@ static int look_for_events(const struct reader *r, struct sample_run *run, uint6
 
 	for (i = 0; !err && i < r->m.nevents; i++) {
 		e = &r->m.events[i];
-		if (e->mono_ns >= from && e->mono_ns <= to && !is_harmless(e->what))
+		if (e->mono_ns < from || e->mono_ns > to)
+			continue;
+		if (!strcmp(e->what, MALFORMED))
+			log_warn("%s: run %u: figures of the command are missing: %s malformed",
+				 r->path, run->index + 1, e->detail);
+		if (!is_harmless(e->what))
 			err = disturbed(run, e->what, e->detail);
 	}
 	return err;
@@ -181,7 +190,9 @@ static int add_run(struct reader *r, enum sample_side side, const struct run *of
 	run = &r->t->runs[at];
 	run->file = r->file;
 	run->index = of ? of->index : 0;
-	run->pair = r->seen[side]++;
+	/* Of --ab by where it stood, not by how many came before: one that is missing leaves a pair out. */
+	run->pair = of && of->side != KD_SIDE_NONE ? of->index / 2 : r->seen[side];
+	r->seen[side]++;
 	run->duration_ns = to - from;
 	run->cost_ns = cost_of(of ? &of->before : &nothing, of ? &of->after : &r->m.self);
 	r->t->files[r->file].runs++;
@@ -202,8 +213,11 @@ static int on_run(void *ctx, const struct model *m, const struct run *run)
 	struct reader *r = ctx;
 
 	(void)m;
-	if (!run->ticks)
+	if (!run->ticks) {
+		log_warn("%s: run %u has no whole interval and is left out%s", r->path,
+			 run->index + 1, run->side == KD_SIDE_NONE ? "" : ", and its pair");
 		return 0;
+	}
 	if (r->side == SIDE_COUNT)
 		return run->side == KD_SIDE_NONE
 			       ? 0
@@ -330,12 +344,7 @@ static void say_what_is_missing(struct reader *r, const struct stream *s,
 
 	if (end->why)
 		r->t->files[r->file].cut = strdup(end->why);
-	if (s->bad)
-		log_warn("%s: %llu malformed records are left out", r->path,
-			 (unsigned long long)s->bad);
-	if (s->unknown)
-		log_warn("%s: %llu records of a newer kdefer are left out", r->path,
-			 (unsigned long long)s->unknown);
+	stream_say_missing(s, r->path);
 	if (last && !last->ended)
 		log_warn("%s: run %u has no end and is left out", r->path, last->index + 1);
 }

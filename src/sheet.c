@@ -6,7 +6,7 @@
 #include "sheet.h"
 
 #define LABEL 14 /* columns of a field's label, with the space behind it */
-#define TEXT_MAX 4096
+#define TEXT_MAX (3 * 4096)
 
 void sheet_init(struct sheet *s, FILE *out, bool markdown, size_t width)
 {
@@ -137,11 +137,14 @@ static void put_markdown_row(FILE *out, const struct table *t, size_t row)
 
 void sheet_table(struct sheet *s, const struct table *t)
 {
+	char missing[256];
 	size_t i;
 
 	s->begun = true;
 	if (!s->markdown) {
 		table_print(t, s->out, s->width);
+		if (*table_missing(t, s->width, missing, sizeof(missing)))
+			sheet_line(s, "no room for: %s; --markdown has all columns", missing);
 		return;
 	}
 	for (i = 0; i < t->ncolumns; i++)

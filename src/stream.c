@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* stream.c - checks each record once, so that nobody behind it has to. */
 #include <errno.h>
+#include <inttypes.h>
 #include <math.h>
 #include <stdbool.h>
 #include <string.h>
 
+#include "log.h"
 #include "plan.h"
 #include "stream.h"
 
@@ -15,6 +17,16 @@ void stream_init(struct stream *s, stream_sink sink, void *ctx)
 	memset(s, 0, sizeof(*s));
 	s->sink = sink;
 	s->ctx = ctx;
+}
+
+void stream_say_missing(const struct stream *s, const char *file)
+{
+	if (s->bad)
+		log_warn("%s%s%" PRIu64 " malformed record%s left out", file ? file : "",
+			 file ? ": " : "", s->bad, s->bad == 1 ? " is" : "s are");
+	if (s->unknown && file)
+		log_warn("%s: %" PRIu64 " record%s of a newer kdefer %s left out", file, s->unknown,
+			 s->unknown == 1 ? "" : "s", s->unknown == 1 ? "is" : "are");
 }
 
 int stream_check(const void *data, size_t avail)

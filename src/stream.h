@@ -26,6 +26,9 @@ struct stream {
 
 void stream_init(struct stream *s, stream_sink sink, void *ctx);
 
+/* What was left out of `file`, or of a live stream where that is NULL: a warning for each kind. */
+void stream_say_missing(const struct stream *s, const char *file);
+
 /* One record of `size` bytes as the ring buffer hands it over. 0, or what the sink said. */
 int stream_record(struct stream *s, const void *data, size_t size);
 

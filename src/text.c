@@ -213,7 +213,7 @@ static bool drop_column(const struct table *t, size_t *widths)
 
 static void fit(const struct table *t, size_t *widths, size_t width)
 {
-	size_t least = widths[0] < FIRST_MIN ? widths[0] : FIRST_MIN, rest;
+	size_t least = widths[0] < FIRST_MIN || t->whole_first ? widths[0] : FIRST_MIN, rest;
 
 	do
 		rest = rest_width(t, widths);
@@ -252,6 +252,19 @@ void table_print(const struct table *t, FILE *out, size_t width)
 	fit(t, widths, width);
 	for (row = 0; row <= t->nrows; row++)
 		put_row(t, out, row, widths);
+}
+
+char *table_missing(const struct table *t, size_t width, char *buf, size_t size)
+{
+	size_t widths[TABLE_COLUMNS_MAX] = { 0 }, i;
+
+	measure_columns(t, widths);
+	fit(t, widths, width);
+	buf[0] = '\0';
+	for (i = 0; i < t->ncolumns; i++)
+		if (!widths[i])
+			text_append(buf, size, "%s%s", *buf ? ", " : "", t->columns[i].title);
+	return buf;
 }
 
 void text_append(char *text, size_t size, const char *fmt, ...)

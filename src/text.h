@@ -36,8 +36,12 @@ struct table_column {
 	int rank;   /* where there is no room, the column of the highest rank goes first; 0 stays */
 };
 
-/* Rows of cells. The first column is cut where even the columns of rank 0 do not fit beside it. */
+/*
+ * Rows of cells. The first column is cut where even the columns of rank 0 do not fit beside it, and,
+ * unless it has to stay whole, before others go.
+ */
 struct table {
+	bool whole_first;
 	const struct table_column *columns;
 	size_t ncolumns, nrows;
 	char **cells;
@@ -48,6 +52,8 @@ struct table {
 void table_init(struct table *t, const struct table_column *columns, size_t ncolumns);
 int table_add(struct table *t, const char *const *cells); /* copies them; 0 or -ENOMEM */
 void table_print(const struct table *t, FILE *out, size_t width);
+/* Titles of the columns that have no room in it, as "A, B"; "" where all have. Returns buf. */
+char *table_missing(const struct table *t, size_t width, char *buf, size_t size);
 void table_free(struct table *t);
 
 /* Adds to a text of at most size bytes, which is cut where it is full. */

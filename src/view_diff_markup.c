@@ -119,6 +119,13 @@ int view_diff_markdown(FILE *out, const struct diff *d)
 	return 0;
 }
 
+void view_diff_markdown_word(FILE *out, const char *verdict, const char *why)
+{
+	fprintf(out, "### kdefer diff: %s\n\n", verdict);
+	put_md(out, why);
+	fputc('\n', out);
+}
+
 /* --- JUnit --- */
 
 /* Control characters cannot stand in XML at all, and bytes that are no UTF-8 neither. */
@@ -239,4 +246,14 @@ int view_diff_junit(FILE *out, const struct diff *d)
 	fputs("</testsuite>\n", out);
 	free(rows);
 	return 0;
+}
+
+void view_diff_junit_word(FILE *out, const char *why, bool failed)
+{
+	fprintf(out,
+		"<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
+		"<testsuite name=\"kdefer diff\" tests=\"1\" failures=\"0\" errors=\"%d\">\n",
+		failed);
+	put_case(out, "kdefer", "comparison", failed ? "error" : "skipped", why);
+	fputs("</testsuite>\n", out);
 }

@@ -217,7 +217,10 @@ static size_t choose_columns(const struct view_lists *v, const struct backlog_ro
 		if (!any)
 			continue;
 		chosen[used] = (enum column)c;
-		columns[used++] = all_columns[c];
+		columns[used] = all_columns[c];
+		if (c == C_GROUP && rows[0].source == KD_SRC_RSTAT) /* rows are of one source */
+			columns[used].title = "SUBSYSTEM";
+		used++;
 	}
 	return used;
 }

@@ -12,7 +12,7 @@
 #include "view_parts.h"
 #include "view_report.h"
 
-#define WORDS 700
+#define WORDS 4096 /* no fact of a capture is longer, but for escapes */
 #define EVENTS 20
 
 /* --- host and recording --- */
@@ -61,7 +61,9 @@ static void put_recording(struct sheet *s, const struct report *r)
 	if (model_fact(m, "command_line"))
 		sheet_field(s, "command", "%s", fact(r, "command_line", a, sizeof(a)));
 	if (!m->started)
-		sheet_field(s, "recorded", "nothing: recording did not begin");
+		sheet_field(s, "recorded", "nothing: %s",
+			    r->cut ? "what can be read ends before the first look"
+				   : "recording did not begin");
 	else
 		sheet_field(s, "recorded", "%s%s%s, %" PRIu64 " interval%s",
 			    real ? fmt_time(when, sizeof(when), real) : "",
@@ -72,11 +74,11 @@ static void put_recording(struct sheet *s, const struct report *r)
 	if (r->cut)
 		sheet_field(s, "incomplete", "%s", r->cut);
 	if (m->incomplete)
-		sheet_field(s, "cut short", "%" PRIu64 " ticks: their counts came with the next",
-			    m->incomplete);
+		sheet_field(s, "cut short", "%" PRIu64 " tick%s: counts came with the next one",
+			    m->incomplete, m->incomplete == 1 ? "" : "s");
 	if (m->refused)
-		sheet_field(s, "left out", "%" PRIu64 " records beyond what this program takes in",
-			    m->refused);
+		sheet_field(s, "left out", "%" PRIu64 " record%s beyond what this program takes in",
+			    m->refused, m->refused == 1 ? "" : "s");
 	if (scope_sampling(m) > 1)
 		sheet_field(s, "sampling",
 			    "one of %" PRIu64 " events was followed: maxima and tails "
@@ -214,8 +216,6 @@ static int add_total(struct table *t, const struct report *r, const struct metri
 	quantile(q[1], FMT_LEN, x, 0.9);
 	quantile(q[2], FMT_LEN, x, 0.99);
 	greatest(max, sizeof(max), x);
-	if (t->ncolumns < 7)
-		return sheet_row(t, (const char *[]){ name, count, q[0], q[2], max });
 	return sheet_row(t, (const char *[]){ name, count, rate, q[0], q[1], q[2], max });
 }
 
@@ -224,14 +224,10 @@ static bool is_shown_total(const struct report *r, const struct metric *x)
 	return view_is_total(x) && is_asked(r, x) && !measure_info(x->measure)->pending;
 }
 
-/* Text has no room for all of them beside a name. */
-static const struct table_column text_columns[] = {
-	{ "MEASURE", false, 0 }, { "COUNT", true, 0 }, { "P50", true, 0 },
-	{ "P99", true, 0 },      { "MAX", true, 0 },
-};
-static const struct table_column all_columns[] = {
-	{ "MEASURE", false, 0 }, { "COUNT", true, 0 }, { "RATE/S", true, 0 }, { "P50", true, 0 },
-	{ "P90", true, 0 },      { "P99", true, 0 },   { "MAX", true, 0 },
+/* Text may have no room for all of them beside a name. */
+static const struct table_column total_columns[] = {
+	{ "MEASURE", false, 0 }, { "COUNT", true, 0 }, { "RATE/S", true, 1 }, { "P50", true, 0 },
+	{ "P90", true, 2 },      { "P99", true, 0 },   { "MAX", true, 0 },
 };
 
 static int put_totals(struct sheet *s, const struct report *r)
@@ -241,7 +237,8 @@ static int put_totals(struct sheet *s, const struct report *r)
 	size_t i;
 	int err = 0;
 
-	table_init(&t, s->markdown ? all_columns : text_columns, s->markdown ? 7 : 5);
+	table_init(&t, total_columns, 7);
+	t.whole_first = true;
 	for (i = 0; i < r->n && !err; i++) {
 		const struct metric *x = &r->metrics[i];
 
@@ -337,14 +334,14 @@ static int by_value(const void *pa, const void *pb)
 }
 
 /* "01-31 12:05:07.523" of "2026-01-31 12:05:07.523 +0000": the year and the offset stand above. */
-static void short_time(char *buf, size_t size, const struct model *m, uint64_t mono_ns)
+char *report_time(char *buf, size_t size, uint64_t real_ns)
 {
-	uint64_t real = model_realtime(m, mono_ns);
 	char when[FMT_LEN];
 
 	snprintf(buf, size, "?");
-	if (real && strlen(fmt_time(when, sizeof(when), real)) > 23)
+	if (real_ns && strlen(fmt_time(when, sizeof(when), real_ns)) > 23)
 		snprintf(buf, size, "%.18s", when + 5);
+	return buf;
 }
 
 static int add_bad(struct table *t, const struct report *r, const struct bad *b)
@@ -366,7 +363,7 @@ static int add_bad(struct table *t, const struct report *r, const struct bad *b)
 	view_name(measure, sizeof(measure), r->model, b->of->source, b->of->measure,
 		  b->of->flavour);
 	snprintf(cpu, sizeof(cpu), "%" PRIu32, b->w->cpu);
-	short_time(when, sizeof(when), r->model, b->w->mono_ns);
+	report_time(when, sizeof(when), model_realtime(r->model, b->w->mono_ns));
 	view_value(value, sizeof(value), measure_info(b->of->measure)->unit, b->w->value);
 	return sheet_row(t, (const char *[]){ key, measure, cpu, when, value });
 }
@@ -482,7 +479,7 @@ static void put_self(struct sheet *s, const struct report *r)
 
 int view_report(struct sheet *s, const struct report *r)
 {
-	char file[WORDS], title[WORDS + 16];
+	char file[WORDS], title[WORDS + 32];
 	int err;
 
 	snprintf(title, sizeof(title), "kdefer report %s", fmt_safe(file, sizeof(file), r->file));

@@ -26,6 +26,7 @@ int view_report(struct sheet *s, const struct report *r);
 void doc_report(struct json *j, const struct report *r);
 
 /* --- between view_report.c and report_parts.c --- */
+char *report_time(char *buf, size_t size, uint64_t real_ns); /* 0: "?" */
 int report_lists(struct sheet *s, const struct report *r);
 int report_runs(struct sheet *s, const struct report *r);
 

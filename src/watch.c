@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include <zlib.h>
 
 #include "clock.h"
 #include "events.h"
@@ -46,6 +47,7 @@ void watch_signals(void)
 	sigaction(SIGTERM, &sa, NULL);
 	sigaction(SIGHUP, &sa, NULL);
 	signal(SIGPIPE, SIG_IGN);
+	signal(SIGXFSZ, SIG_IGN); /* a file that may grow no more is an error of writing: EFBIG */
 }
 
 void watch_starting(const char *part)
@@ -154,6 +156,19 @@ static void join(char *text, size_t size, char *const *argv)
 		used += (size_t)snprintf(text + used, size - used, "%s%s", used ? " " : "", *argv);
 }
 
+/* What of a long one a record has no room for still tells commands apart, which diff has to do. */
+static void shorten(char *text, size_t room)
+{
+	char mark[32];
+	size_t len = strlen(text);
+
+	if (len <= room)
+		return;
+	len = (size_t)snprintf(mark, sizeof(mark), ".. (CRC %08lx)",
+			       crc32(0, (const unsigned char *)text, (unsigned int)len));
+	memcpy(text + room - len, mark, len + 1);
+}
+
 static int mark(const struct watch *w, unsigned int index, bool ended)
 {
 	union {
@@ -168,7 +183,7 @@ static int mark(const struct watch *w, unsigned int index, bool ended)
 			  .status = child_runs(&w->child) ? KD_STATUS_UNKNOWN
 							  : (__u16)w->child.status,
 		  } };
-	char command[KD_REC_MAX];
+	static char command[128 << 10]; /* the longest single argument that there can be */
 	const char *text = command;
 
 	if (!w->marks)
@@ -176,6 +191,7 @@ static int mark(const struct watch *w, unsigned int index, bool ended)
 	if (w->other)
 		buf.run.side = is_of_b(w, index) ? KD_SIDE_B : KD_SIDE_A;
 	join(command, sizeof(command), command_of(w, index));
+	shorten(command, KD_REC_MAX - offsetof(struct kd_rec_run, command) - 1);
 	stream_put_strings(&buf, offsetof(struct kd_rec_run, command), &text, 1);
 	return stream_record(w->marks, &buf, buf.run.rec.len);
 }
@@ -208,7 +224,8 @@ static void say_malformed(struct watch *w)
 
 	if (!w->child.malformed)
 		return;
-	snprintf(detail, sizeof(detail), "%" PRIu64 " lines", w->child.malformed);
+	snprintf(detail, sizeof(detail), "%" PRIu64 " line%s", w->child.malformed,
+		 w->child.malformed == 1 ? "" : "s");
 	w->child.malformed = 0;
 	if (w->marks)
 		events_say(w->marks, "metric_malformed", detail);

@@ -78,7 +78,12 @@ struct query common_query(const struct common *c, bool interval, size_t top);
 struct scope common_scope(const struct common *c, bool interval);
 void common_conf(const struct common *c, struct session_conf *conf);
 
-/* Whether the arguments ask for JSON, however wrong they are otherwise. */
+/*
+ * What the arguments hold, however wrong they are otherwise: an option of this name or a prefix of at
+ * least `least` letters; its value, or NULL; whether they ask for JSON.
+ */
+bool option_given(int argc, char **argv, const char *name, size_t least);
+const char *option_value(int argc, char **argv, const char *name, size_t least);
 bool wants_json(int argc, char **argv);
 
 /* After a failure that was logged: with JSON wanted, the document that says so. Returns code. */

@@ -210,8 +210,7 @@ static int live(struct hist_command *h, char **command)
 	stream_init(&s, live_record, h);
 	watch_starting(h->keep.w ? capture_part(h->keep.w) : NULL);
 	err = show_live(&h->show, &conf, &s, &session, &w, say_watching);
-	if (s.bad)
-		log_warn("%llu malformed records are left out", (unsigned long long)s.bad);
+	stream_say_missing(&s, NULL);
 	keep_close(&h->keep);
 	session_close(session);
 	watch_finish(&w); /* the time may have been up before the command */

@@ -208,8 +208,7 @@ static int live(struct lists_command *c)
 	stream_init(&s, show_record, &c->show);
 	watch_starting(NULL);
 	err = show_live(&c->show, &conf, &s, &session, &w, once ? one_look : NULL);
-	if (s.bad)
-		log_warn("%llu malformed records are left out", (unsigned long long)s.bad);
+	stream_say_missing(&s, NULL);
 	session_close(session);
 	if (err == -EINTR)
 		return 128 + watch_signalled();

@@ -8,6 +8,7 @@
 #include "common.h"
 #include "log.h"
 #include "output.h"
+#include "text.h"
 #include "watch.h"
 
 #ifndef KDEFER_VERSION
@@ -33,16 +34,20 @@ static const struct command *find(const char *name)
 
 static void put_help(FILE *out)
 {
-	size_t i;
+	size_t i, width = output_width();
 
-	fputs("Usage: kdefer COMMAND [OPTIONS]\n\n"
-	      "Shows what the Linux kernel has put off, and how long it waited.\n\n"
-	      "Commands:\n",
-	      out);
-	for (i = 0; i < COMMANDS; i++)
-		fprintf(out, "  %-8s %s\n", commands[i]->opts->name, commands[i]->opts->summary);
-	fputs("\nkdefer help COMMAND shows a command's options, kdefer --version the version.\n",
-	      out);
+	fputs("Usage: kdefer COMMAND [OPTIONS]\n\n", out);
+	text_wrap(out, "Shows what the Linux kernel has put off, and how long it waited.", 0, 0,
+		  width);
+	fputs("\nCommands:\n", out);
+	for (i = 0; i < COMMANDS; i++) {
+		fprintf(out, "  %-8s ", commands[i]->opts->name);
+		text_wrap(out, commands[i]->opts->summary, 11, 11, width);
+	}
+	fputc('\n', out);
+	text_wrap(out,
+		  "kdefer help COMMAND shows a command's options, kdefer --version the version.", 0,
+		  0, width);
 }
 
 /* --- a name that is no command --- */
@@ -156,6 +161,7 @@ int main(int argc, char **argv)
 	watch_signals();
 	if (output_check())
 		return EXIT_FAILED;
+	opts_help_width(output_width());
 	code = dispatch(argc, argv);
 	err = output_finish();
 	return err && err != -EPIPE && !code ? EXIT_FAILED : code;

@@ -26,6 +26,7 @@
 #define SYNC_NS (900 * MS) /* each tick of a second, but not a hundred a second */
 #define LABELS_MAX 64
 #define LABEL_NAME_MAX 64
+#define LABEL_VALUE_MAX 512
 #define REPEAT_MAX 1000
 #define END_ROOM 1024u /* kept of --max-size, for the word that it was reached */
 
@@ -52,6 +53,7 @@ static int parse_label(void *into, const char *text)
 {
 	struct label_list *list = into;
 	const char *equals = strchr(text, '='), *at;
+	size_t i;
 
 	for (at = text; equals && at < equals; at++)
 		if (!isalnum((unsigned char)*at) && !strchr("_.-", *at))
@@ -60,6 +62,14 @@ static int parse_label(void *into, const char *text)
 		return log_err(-EINVAL,
 			       "--label: \"%s\" is no NAME=VALUE; names are letters, digits, _ . -",
 			       text);
+	if (strlen(equals + 1) > LABEL_VALUE_MAX)
+		return log_err(-EINVAL,
+			       "--label: the value of %.*s has %zu bytes; at most %d can be kept",
+			       (int)(equals - text), text, strlen(equals + 1), LABEL_VALUE_MAX);
+	for (i = 0; i < list->n; i++)
+		if (!strncmp(list->text[i], text, (size_t)(equals - text) + 1))
+			return log_err(-EINVAL, "--label: %.*s is given twice",
+				       (int)(equals - text), text);
 	if (list->n == LABELS_MAX)
 		return log_err(-EINVAL, "--label: more than %d of them", LABELS_MAX);
 	list->text[list->n++] = text;
@@ -202,8 +212,8 @@ static void end_full(struct record_command *c)
 	clear_progress(c);
 	capture_limit(c->keep.w, c->max_size);
 	capture_write(c->keep.w, rec);
-	log_warn("%s: --max-size is reached after %" PRIu64 " intervals: recording ends here",
-		 c->output, c->ticks);
+	log_warn("%s: --max-size is reached after %" PRIu64 " interval%s: recording ends here",
+		 c->output, c->ticks, c->ticks == 1 ? "" : "s");
 	c->was_full = true;
 }
 
@@ -321,7 +331,8 @@ static int end_code(const struct record_command *c, int err)
 
 	if (err == -EINTR && !w->command)
 		return 128 + watch_signalled();
-	if (err || c->keep.failed || (w->command && c->keep.full && cut))
+	if (err || c->keep.failed || (w->command && c->keep.full && cut) ||
+	    (w->child.cut && !w->status)) /* its output is ours to write */
 		return w->command ? EXIT_UNWATCHED : err == -ENODEV ? EXIT_NOTHING : EXIT_FAILED;
 	return w->command ? w->status : EXIT_DONE;
 }
@@ -342,8 +353,7 @@ static int record(struct record_command *c, const char *command_line)
 	err = put_facts(c, &s, command_line);
 	if (!err)
 		err = measure(c, &s, &session);
-	if (s.bad)
-		log_warn("%llu malformed records are left out", (unsigned long long)s.bad);
+	stream_say_missing(&s, NULL);
 	end_capture(c, session);
 	session_close(session);
 	finish_err = watch_finish(&c->watch); /* the time may have been up before the command */

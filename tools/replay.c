@@ -26,12 +26,7 @@ static void say_what_is_missing(const struct common *c, const struct stream *s)
 
 	if (watch_signalled() && !c->follow)
 		log_warn("%s: stopped by a signal: the rest of it was not read", file);
-	if (s->bad)
-		log_warn("%s: %llu malformed records are left out", file,
-			 (unsigned long long)s->bad);
-	if (s->unknown)
-		log_warn("%s: %llu records of a newer kdefer are left out", file,
-			 (unsigned long long)s->unknown);
+	stream_say_missing(s, file);
 }
 
 static int read_all(const struct common *c, struct replay *r, int (*stopped)(void),

@@ -260,8 +260,7 @@ static int live(struct top_command *c)
 		err = watch_run(session, &c->watch);
 	}
 	top_screen_close(&c->screen);
-	if (s.bad)
-		log_warn("%llu malformed records are left out", (unsigned long long)s.bad);
+	stream_say_missing(&s, NULL);
 	session_close(session);
 	if (err == -EINTR)
 		return 128 + watch_signalled();

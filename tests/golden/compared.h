@@ -19,8 +19,10 @@ static const struct runs_conf {
 	uint32_t noise; /* per cent, at most, that a run is off by, either way */
 	uint64_t seed;
 	const char *func; /* of the callback */
-	const char *event;
-	uint32_t lost; /* in each run */
+	const char *event, *detail;
+	uint32_t hole;  /* this run of --ab, counted from 1, ends before its first tick */
+	uint32_t drift; /* per cent that each pair is slower than the one before */
+	uint32_t lost;  /* in each run */
 	uint32_t meaning;
 	uint32_t lists; /* objects that wait, in each of two lists */
 } runs_confs[] = {
@@ -86,6 +88,23 @@ static const struct runs_conf {
 	  .seed = 14,
 	  .slow = 25,
 	  .ab = true },
+	{ .file = "run-ab-hole.kdefer",
+	  .boot = "aa",
+	  .runs = 10,
+	  .noise = 2,
+	  .seed = 19,
+	  .slow = 25,
+	  .ab = true,
+	  .hole = 4,
+	  .drift = 30 },
+	{ .file = "run-malformed.kdefer",
+	  .boot = "aa",
+	  .runs = 8,
+	  .noise = 2,
+	  .seed = 10,
+	  .slow = 60,
+	  .event = "metric_malformed",
+	  .detail = "1 line" },
 	{ .file = "run-long-base.kdefer", .boot = "aa", .runs = 20, .noise = 5, .seed = 15 },
 	{ .file = "run-long-slow.kdefer",
 	  .boot = "aa",
@@ -217,7 +236,7 @@ static void run_interval(struct maker *m, uint64_t percent)
 
 static int make_compared(const char *dir, const struct runs_conf *r)
 {
-	const char *const event[] = { r->event, "CPU 1" };
+	const char *const event[] = { r->event, r->detail ? r->detail : "CPU 1" };
 	uint32_t run, i, n = r->ab ? 2 * r->runs : r->runs;
 	uint64_t percent;
 	struct maker m;
@@ -238,9 +257,10 @@ static int make_compared(const char *dir, const struct runs_conf *r)
 		percent = noisy_percent(&m, r->noise);
 		if (side != KD_SIDE_A)
 			percent = percent * (100 + r->slow) / 100;
+		percent = percent * (100 + run / 2 * r->drift) / 100;
 		if (has_marks(r))
 			put_mark(&m, run, side, false);
-		for (i = 0; i < RUN_INTERVALS; i++) {
+		for (i = 0; i < RUN_INTERVALS && run + 1 != r->hole; i++) {
 			run_interval(&m, percent);
 			if (r->lists)
 				put_lists(&m, r->lists * percent / (100 + 10 * i));
@@ -251,7 +271,8 @@ static int make_compared(const char *dir, const struct runs_conf *r)
 		if (r->event && run == 2)
 			put_text(&m, KD_REC_EVENT, REAL_NS, m.now - MS, event, 2);
 		if (has_marks(r)) {
-			put_runs_value(&m, 500000 / percent);
+			if (!r->detail || run != 2)
+				put_runs_value(&m, 500000 / percent);
 			put_mark(&m, run, side, true);
 		}
 		put_tick(&m, 100 * MS);

@@ -225,6 +225,20 @@ static int make_lists(const char *dir)
 	return end(&m);
 }
 
+/* One look, then nothing more. */
+static int make_once(const char *dir)
+{
+	struct maker m;
+	int err = begin(&m, dir, "once.kdefer");
+
+	if (err)
+		return err;
+	begin_lists(&m);
+	put_callbacks(&m, KD_FL_RCU, KD_LIST_WAIT, 0, 40);
+	put_tick(&m, 0);
+	return end(&m);
+}
+
 /* Names that would like to be commands of a terminal, lines of ours, or no UTF-8 at all. */
 static int make_hostile_lists(const char *dir)
 {

@@ -467,7 +467,8 @@ int main(int argc, char **argv)
 	}
 	return make_busy(argv[1]) || make_empty(argv[1]) || make_off(argv[1]) ||
 	       make_sampled(argv[1]) || make_hostile(argv[1]) || make_gp(argv[1]) ||
-	       make_runs(argv[1]) || make_lists(argv[1]) || make_hostile_lists(argv[1]) ||
+	       make_runs(argv[1]) || make_lists(argv[1]) || make_once(argv[1]) ||
+	       make_hostile_lists(argv[1]) ||
 	       make_keyed(argv[1], "mem.kdefer", KD_SRC_MEMALLOC, mem_series, ROWS(mem_series)) ||
 	       make_keyed(argv[1], "cgroup.kdefer", KD_SRC_RSTAT, cgroup_series,
 			  ROWS(cgroup_series)) ||

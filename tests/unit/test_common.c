@@ -4,6 +4,7 @@
 
 /* They belong to no library: this is all that the test needs of tools/. */
 #include "../../tools/common.c"
+#include "../../tools/endings.c"
 #include "../../tools/output.c"
 #include "records.h"
 

@@ -492,7 +492,7 @@ static void out_of_range(void **state)
 	refused("hist: --max-memory: \"1023k\" is out of range; use 1M to 8G", &runs, "-m1023k");
 	refused("hist: --max-memory: \"9G\" is out of range; use 1M to 8G", &runs, "-m9G");
 	refused("hist: --floor: \"9\" is out of range; use at least 10", &runs, "--floor=9");
-	refused("hist: --floor: \"18446744073709551616\" is out of range; use at least 10", &runs,
+	refused("hist: --floor: \"18446744073709551616\" is too large", &runs,
 		"--floor=18446744073709551616");
 	refused("hist: --any: \"18446744073709551616\" is too large", &runs,
 		"-a18446744073709551616");

@@ -101,7 +101,7 @@ static uint64_t mean(const struct pending_node *n, uint64_t *peak)
 {
 	struct pending_span span = n->whole;
 
-	pending_hold(&span, m.to_ns, n->length, n->bytes);
+	pending_hold(&span, m.to_ns, n);
 	*peak = span.peak;
 	return (uint64_t)(span.area / (m.to_ns - m.start_ns));
 }
@@ -124,7 +124,34 @@ static void test_peak_and_mean(void **state)
 	n = node(PENDING_LIST, KD_LIST_FREE_LLIST, 0, 7);
 	/* Four intervals that end at 10, 10, 70 and 0. */
 	assert_int_equal(mean(n, &peak), 90 / 4);
-	assert_int_equal(peak, 1000);
+	assert_int_equal(peak, 70); /* the look that it begins with is of the time before */
+}
+
+/* Doubts are of the whole span, not of its last look; the first look is not in it. */
+static void test_doubts_of_span(void **state)
+{
+	struct kd_rec_pending r = a_list(KD_LIST_FREE_LLIST, 0, 7, 10);
+	struct pending_span span;
+
+	(void)state;
+	r.flags = KD_PENDING_TRUNCATED;
+	stream_record(&s, &r, sizeof(r));
+	put_tick(&s, 0, 1);
+	r.flags = KD_PENDING_EXACT;
+	stream_record(&s, &r, sizeof(r));
+	put_tick(&s, 1, 1);
+	pending_whole_span(&m, node(PENDING_TOTAL, KD_LIST_FREE_LLIST, KD_CPU_NONE, 0), &span);
+	assert_false(span.truncated);
+	assert_false(span.inexact);
+	r.flags = 0;
+	stream_record(&s, &r, sizeof(r));
+	put_tick(&s, 2, 1);
+	r.flags = KD_PENDING_EXACT;
+	stream_record(&s, &r, sizeof(r));
+	put_tick(&s, 3, 1);
+	pending_whole_span(&m, node(PENDING_TOTAL, KD_LIST_FREE_LLIST, KD_CPU_NONE, 0), &span);
+	assert_true(span.inexact);
+	assert_false(span.truncated);
 }
 
 /* The most of a sum is seen at one tick, not the sum of what each had at its own time. */
@@ -358,6 +385,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_sums, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_doubts, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_peak_and_mean, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_doubts_of_span, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_peak_of_sum, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_one_run, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_ages, setup, teardown),
