@@ -112,6 +112,7 @@ struct bench_load {
 	size_t size; /* of the structure that they fill */
 	void (*defaults)(void *options);
 	int (*check)(const void *options);  /* what they say together; 0 or -EINVAL (logged) */
+	void (*release)(void *options);     /* what they hold; NULL: nothing */
 	const struct bench_column *columns; /* ended by a title of NULL */
 	/*
 	 * Measures, and leaves nothing behind but the result. 0; -EINTR: a signal came, and the result

@@ -119,7 +119,7 @@ static const struct opt options[] = {
 	  .help = "what runs the program: getpgid, test_run, or any (default: the first that "
 		  "works)",
 	  FIELD(trigger),
-	  .call = bench_trigger_parse },
+	  .call = bench_pull_parse },
 	{ .name = "look",
 	  .type = OPT_TIME,
 	  .value = "TIME",
@@ -166,6 +166,13 @@ static int check(const void *of)
 			"bench htab-mem: add_del_on_diff_cpu works in pairs: --producers has "
 			"to be even");
 	return 0;
+}
+
+static void release(void *of)
+{
+	struct htab_options *o = of;
+
+	free(o->cpus.cpu);
 }
 
 static const struct bench_column columns[] = {
@@ -249,7 +256,6 @@ static int htab_mem(struct bench_run *run, const void *of)
 		err = run_cases(&h);
 	bench_lists_stop(&h.lists);
 	free(h.cpus.cpu);
-	free(h.o->cpus.cpu);
 	return err;
 }
 
@@ -271,6 +277,7 @@ const struct bench_load bench_htab_mem = {
 	.size = sizeof(struct htab_options),
 	.defaults = defaults,
 	.check = check,
+	.release = release,
 	.columns = columns,
 	.run = htab_mem,
 };

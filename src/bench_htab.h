@@ -25,7 +25,7 @@ struct htab_options {
 	uint64_t max_entries, keys, batch, value_size, producers;
 	struct bench_cpus cpus;
 	uint64_t duration_ns, warm_up_ns, look_ns, limit;
-	enum bench_trigger_how trigger;
+	enum bench_pull_how trigger;
 };
 
 struct htab {

@@ -33,7 +33,7 @@ static uint64_t all_failed(const struct bench_work *w)
  * An update of batch_add_batch_del adds an element unless an earlier delete failed for another reason
  * than that there was none; of overwrite only the first one of a key does.
  */
-bool htab_expected(const struct htab_row *r, const struct bench_trigger *t, uint64_t *elements)
+bool htab_expected(const struct htab_row *r, const struct bench_pull *t, uint64_t *elements)
 {
 	bool odd = r->all.failed[BENCH_FAILED_BUSY] || r->all.failed[BENCH_FAILED_OTHER];
 

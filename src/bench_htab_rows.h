@@ -36,7 +36,7 @@ void htab_add_rate(struct htab_row *r, double runs_per_s);
 /*
  * How many elements are in the map by what was done to it. False: the failures do not let it be told.
  */
-bool htab_expected(const struct htab_row *r, const struct bench_trigger *t, uint64_t *elements);
+bool htab_expected(const struct htab_row *r, const struct bench_pull *t, uint64_t *elements);
 
 void htab_put_row(struct htab *h, const struct htab_row *r);
 void htab_put_absent(struct htab *h, const struct htab_row *r, const char *why);

@@ -43,7 +43,7 @@ struct producing {
 	struct htab *h;
 	struct htab_row *row;
 	struct bench_htab_bpf *skel;
-	struct bench_trigger trigger;
+	struct bench_pull trigger;
 	struct bench_cgroup cgroup;
 	struct turn *turn; /* one for each pair, shared */
 	unsigned int next_rate;
@@ -79,8 +79,8 @@ static int produce_in_turn(struct producing *p, struct bench_seat *seat)
 	int mine = seat->index % 2;
 
 	while (await_turn(t, mine, seat)) {
-		int err = bench_trigger_pull(&p->trigger, mine ? BENCH_DELETE : BENCH_ADD,
-					     seat->index);
+		int err =
+			bench_pull_once(&p->trigger, mine ? BENCH_DELETE : BENCH_ADD, seat->index);
 
 		if (err)
 			return err;
@@ -95,7 +95,7 @@ static int produce_alone(struct producing *p, struct bench_seat *seat)
 	enum bench_op op = ops[p->row->of];
 
 	while (!bench_seat_stopped(seat)) {
-		int err = bench_trigger_pull(&p->trigger, op, seat->index);
+		int err = bench_pull_once(&p->trigger, op, seat->index);
 
 		if (err)
 			return err;
@@ -109,7 +109,7 @@ static int produce(void *ctx, struct bench_seat *seat)
 	struct producing *p = ctx;
 	int err;
 
-	bench_trigger_claim(&p->trigger, seat->index);
+	bench_pull_claim(&p->trigger, seat->index);
 	bench_seat_wait(seat);
 	err = p->turn ? produce_in_turn(p, seat) : produce_alone(p, seat);
 	return err ? bench_seat_err(seat, err, "htab-mem: the kernel does not run the program: %s",
@@ -173,7 +173,7 @@ static int load(struct producing *p)
 	err = use_map(p, fd);
 	close(fd);
 	if (!err)
-		err = bench_trigger_prepare(p->skel->maps.work, p->row->producers);
+		err = bench_pull_prepare(p->skel->maps.work, p->row->producers);
 	p->skel->rodata->keys = p->row->keys;
 	p->skel->rodata->batch = p->row->batch;
 	p->skel->rodata->step = p->row->shares;
@@ -196,11 +196,11 @@ static int prepare(struct producing *p)
 		return log_err(-errno, "htab-mem: cannot open its program: %s", strerror(errno));
 	err = load(p);
 	if (!err)
-		err = bench_trigger_open(&p->trigger, p->h->o->trigger, p->skel->maps.work,
-					 p->skel->progs.kb_htab_call, p->skel->progs.kb_htab_run);
+		err = bench_pull_open(&p->trigger, p->h->o->trigger, p->skel->maps.work,
+				      p->skel->progs.kb_htab_call, p->skel->progs.kb_htab_run);
 	if (err)
 		return err;
-	p->row->trigger = bench_trigger_name(&p->trigger);
+	p->row->trigger = bench_pull_name(&p->trigger);
 	if (p->row->of != HTAB_PAIRS)
 		return 0;
 	p->turn = mmap(NULL, p->row->shares * sizeof(*p->turn), PROT_READ | PROT_WRITE,
@@ -237,7 +237,7 @@ static int step(void *ctx, enum bench_when when, uint64_t now_ns)
 	if (when == BENCH_BEGIN) {
 		bench_lists_begin(&p->h->lists, r->map_id);
 		bench_memory_begin(&r->memory, &p->cgroup, r->base, now_ns);
-		bench_trigger_sum(&p->trigger, &r->begin);
+		bench_pull_sum(&p->trigger, &r->begin);
 		p->then_ns = r->begin_ns = now_ns;
 		p->runs_then = r->begin.runs;
 		return 0;
@@ -247,12 +247,12 @@ static int step(void *ctx, enum bench_when when, uint64_t now_ns)
 		if (now_ns - p->then_ns >= rate_every(p)) {
 			struct bench_work all;
 
-			bench_trigger_sum(&p->trigger, &all);
+			bench_pull_sum(&p->trigger, &all);
 			take_rate(p, all.runs, now_ns);
 		}
 		return 0;
 	}
-	bench_trigger_sum(&p->trigger, &r->end);
+	bench_pull_sum(&p->trigger, &r->end);
 	r->end_ns = now_ns;
 	bench_memory_end(&r->memory, now_ns);
 	if (now_ns - p->then_ns >= rate_every(p) / 2)
@@ -311,7 +311,7 @@ static int measure(struct producing *p)
 	stopped = bench_crew_finish(&crew);
 	p->row->calls = bench_crew_sum(&crew, 0);
 	bench_crew_stop(&crew);
-	bench_trigger_sum(&p->trigger, &p->row->all);
+	bench_pull_sum(&p->trigger, &p->row->all);
 	if (p->row->end_ns)
 		p->row->looked = bench_lists_seen(&p->h->lists, &p->row->peaks);
 	if (err && err != -EINTR)
@@ -323,7 +323,7 @@ static void release(struct producing *p)
 {
 	if (p->turn)
 		munmap(p->turn, p->row->shares * sizeof(*p->turn));
-	bench_trigger_close(&p->trigger);
+	bench_pull_close(&p->trigger);
 	bench_htab_bpf__destroy(p->skel);
 	/* What is still charged to it does not keep it. */
 	bench_cgroup_remove(&p->cgroup);

@@ -5,7 +5,11 @@
 
 struct bench_load;
 
-extern const struct bench_load bench_htab_mem, bench_map_update, bench_map_dump;
-extern const struct bench_load bench_trigger, bench_callbacks, bench_hold;
+extern const struct bench_load bench_htab_mem;
+extern const struct bench_load bench_map_update;
+extern const struct bench_load bench_map_dump;
+extern const struct bench_load bench_trigger;
+extern const struct bench_load bench_callbacks;
+extern const struct bench_load bench_hold;
 
 #endif

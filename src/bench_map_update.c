@@ -46,7 +46,7 @@ struct options {
 	uint64_t max_entries, rounds, calls, processes;
 	uint64_t duration_ns, warm_up_ns;
 	struct bench_cpus cpus;
-	enum bench_trigger_how trigger;
+	enum bench_pull_how trigger;
 };
 
 /* --- options --- */
@@ -137,7 +137,7 @@ static const struct opt options[] = {
 	  .help = "what runs the program: getpgid, test_run, or any (default: the first that "
 		  "works)",
 	  FIELD(trigger),
-	  .call = bench_trigger_parse },
+	  .call = bench_pull_parse },
 	{ 0 },
 };
 
@@ -161,6 +161,13 @@ static int check(const void *of)
 	return 0;
 }
 
+static void release(void *of)
+{
+	struct options *o = of;
+
+	free(o->cpus.cpu);
+}
+
 static const struct bench_column columns[] = {
 	{ .title = "MAP" },
 	{ .title = "EVENTS/s PER CPU", .of = "events_per_cpu", .sd = true },
@@ -179,7 +186,7 @@ struct updating {
 	const struct kind *kind;
 	struct bench_cpus cpus;
 	struct bench_update_bpf *skel;
-	struct bench_trigger trigger;
+	struct bench_pull trigger;
 	struct bench_crew crew;
 	uint64_t *before; /* calls by process when the window began */
 	struct bench_work begin, end;
@@ -194,10 +201,10 @@ static int update(void *ctx, struct bench_seat *seat)
 	struct updating *u = ctx;
 	int err = 0;
 
-	bench_trigger_claim(&u->trigger, seat->index);
+	bench_pull_claim(&u->trigger, seat->index);
 	bench_seat_wait(seat);
 	while (!err && !bench_seat_stopped(seat)) {
-		err = bench_trigger_pull(&u->trigger, BENCH_ROUNDS, seat->index);
+		err = bench_pull_once(&u->trigger, BENCH_ROUNDS, seat->index);
 		seat->slot->count[COUNT_CALLS]++;
 	}
 	return err ? bench_seat_err(seat, err,
@@ -227,15 +234,15 @@ static int load(struct updating *u)
 	err = bpf_map__reuse_fd(u->skel->maps.map, fd);
 	close(fd);
 	if (!err)
-		err = bench_trigger_prepare(u->skel->maps.work, u->cpus.n);
+		err = bench_pull_prepare(u->skel->maps.work, u->cpus.n);
 	if (!err)
 		err = bpf_util_load(u->skel->obj);
 	if (err)
 		return log_err(err == -EPERM ? -ENODEV : err,
 			       "map-update: the kernel does not load its program: %s",
 			       bpf_util_load_error(err));
-	return bench_trigger_open(&u->trigger, u->o->trigger, u->skel->maps.work,
-				  u->skel->progs.kb_update_call, u->skel->progs.kb_update_run);
+	return bench_pull_open(&u->trigger, u->o->trigger, u->skel->maps.work,
+			       u->skel->progs.kb_update_call, u->skel->progs.kb_update_run);
 }
 
 /* --- the window --- */
@@ -274,7 +281,7 @@ static int step(void *ctx, enum bench_when when, uint64_t now_ns)
 		for (unsigned int i = 0; i < u->crew.n; i++)
 			u->before[i] = u->crew.slot[i].count[COUNT_CALLS];
 		u->calls_then = bench_crew_sum(&u->crew, COUNT_CALLS);
-		bench_trigger_sum(&u->trigger, &u->begin);
+		bench_pull_sum(&u->trigger, &u->begin);
 		u->begin_ns = u->then_ns = now_ns;
 		return 0;
 	}
@@ -284,7 +291,7 @@ static int step(void *ctx, enum bench_when when, uint64_t now_ns)
 		return is_enough(u);
 	for (unsigned int i = 0; i < u->crew.n; i++)
 		u->before[i] = calls_of(u, i); /* from now on those in the window */
-	bench_trigger_sum(&u->trigger, &u->end);
+	bench_pull_sum(&u->trigger, &u->end);
 	u->end_ns = now_ns;
 	return 0;
 }
@@ -353,7 +360,7 @@ static void put_operations(struct bench_row *row, const struct updating *u)
 			    s,
 		    "/s", KD_BETTER_HIGHER);
 	bench_value(row, "failed", (double)failed, "count", KD_BETTER_LOWER);
-	bench_trigger_sum(&u->trigger, &all);
+	bench_pull_sum(&u->trigger, &all);
 	bench_value(row, "missed", (double)(u->calls - all.runs), "count", KD_BETTER_LOWER);
 }
 
@@ -364,7 +371,7 @@ static void put_row(struct updating *u)
 	bench_param(row, "processes", u->cpus.n);
 	bench_param(row, "max_entries", u->o->max_entries);
 	bench_param(row, "rounds", u->o->rounds);
-	bench_param_text(row, "trigger", bench_trigger_name(&u->trigger));
+	bench_param_text(row, "trigger", bench_pull_name(&u->trigger));
 	bench_param(row, "duration_ns", u->end_ns - u->begin_ns);
 	put_events(row, u);
 	put_operations(row, u);
@@ -391,7 +398,7 @@ static int measure_kind(struct updating *u)
 		err = check_empty(u) ?: err;
 	if ((!err || err == -EINTR) && u->end_ns)
 		put_row(u);
-	bench_trigger_close(&u->trigger);
+	bench_pull_close(&u->trigger);
 	bench_update_bpf__destroy(u->skel);
 	free(u->before);
 	return err;
@@ -410,7 +417,6 @@ static int map_update(struct bench_run *run, const void *of)
 			err = measure_kind(&u);
 	}
 	free(cpus.cpu);
-	free(o->cpus.cpu);
 	return err;
 }
 
@@ -429,6 +435,7 @@ const struct bench_load bench_map_update = {
 	.size = sizeof(struct options),
 	.defaults = defaults,
 	.check = check,
+	.release = release,
 	.columns = columns,
 	.run = map_update,
 };

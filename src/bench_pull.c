@@ -14,38 +14,38 @@
 
 static const char *const names[] = { "any", "getpgid", "test_run" };
 
-int bench_trigger_parse(void *how, const char *name)
+int bench_pull_parse(void *how, const char *name)
 {
 	for (int i = BENCH_BY_ANY; i <= BENCH_BY_RUN; i++)
 		if (!strcmp(name, names[i])) {
-			*(enum bench_trigger_how *)how = (enum bench_trigger_how)i;
+			*(enum bench_pull_how *)how = (enum bench_pull_how)i;
 			return 0;
 		}
 	return log_err(-EINVAL, "bench: --trigger: \"%s\" is none; use getpgid, test_run or any",
 		       name);
 }
 
-const char *bench_trigger_name(const struct bench_trigger *t)
+const char *bench_pull_name(const struct bench_pull *t)
 {
 	return names[t->how];
 }
 
-int bench_trigger_prepare(struct bpf_map *work, unsigned int n)
+int bench_pull_prepare(struct bpf_map *work, unsigned int n)
 {
 	return bpf_map__set_max_entries(work, n);
 }
 
-static size_t mapped(const struct bench_trigger *t)
+static size_t mapped(const struct bench_pull *t)
 {
 	return t->n * sizeof(*t->work);
 }
 
-void bench_trigger_claim(const struct bench_trigger *t, unsigned int index)
+void bench_pull_claim(const struct bench_pull *t, unsigned int index)
 {
 	__atomic_store_n(&t->work[index].pid, (uint32_t)getpid(), __ATOMIC_RELEASE);
 }
 
-int bench_trigger_pull(const struct bench_trigger *t, enum bench_op op, unsigned int index)
+int bench_pull_once(const struct bench_pull *t, enum bench_op op, unsigned int index)
 {
 	uint64_t args[4] = { BENCH_CALL((uint32_t)op, index) };
 	union bpf_attr attr;
@@ -62,19 +62,19 @@ int bench_trigger_pull(const struct bench_trigger *t, enum bench_op op, unsigned
 }
 
 /* Whether a pull leads to a run. */
-static bool works(struct bench_trigger *t)
+static bool works(struct bench_pull *t)
 {
 	uint64_t before = t->work[0].runs;
 	bool ran;
 
-	bench_trigger_claim(t, 0);
-	bench_trigger_pull(t, BENCH_PROBE, 0);
+	bench_pull_claim(t, 0);
+	bench_pull_once(t, BENCH_PROBE, 0);
 	ran = __atomic_load_n(&t->work[0].runs, __ATOMIC_RELAXED) == before + 1;
 	memset(&t->work[0], 0, sizeof(t->work[0]));
 	return ran;
 }
 
-static int try_call(struct bench_trigger *t, const struct bpf_program *call)
+static int try_call(struct bench_pull *t, const struct bpf_program *call)
 {
 	t->link = bpf_program__attach(call);
 	if (!t->link)
@@ -87,14 +87,13 @@ static int try_call(struct bench_trigger *t, const struct bpf_program *call)
 	return -ENOTSUP;
 }
 
-int bench_trigger_open(struct bench_trigger *t, enum bench_trigger_how want, struct bpf_map *work,
-		       struct bpf_program *call, struct bpf_program *run)
+int bench_pull_open(struct bench_pull *t, enum bench_pull_how want, struct bpf_map *work,
+		    struct bpf_program *call, struct bpf_program *run)
 {
 	int err;
 	void *at;
 
-	*t = (struct bench_trigger){ .n = bpf_map__max_entries(work),
-				     .run_fd = bpf_program__fd(run) };
+	*t = (struct bench_pull){ .n = bpf_map__max_entries(work), .run_fd = bpf_program__fd(run) };
 	at = mmap(NULL, mapped(t), PROT_READ | PROT_WRITE, MAP_SHARED, bpf_map__fd(work), 0);
 	if (at == MAP_FAILED)
 		return log_err(-errno, "cannot map the counts of a load: %s", strerror(errno));
@@ -112,7 +111,7 @@ int bench_trigger_open(struct bench_trigger *t, enum bench_trigger_how want, str
 	return works(t) ? 0 : log_err(-ENODEV, "this kernel does not run the program of the load");
 }
 
-void bench_trigger_sum(const struct bench_trigger *t, struct bench_work *sum)
+void bench_pull_sum(const struct bench_pull *t, struct bench_work *sum)
 {
 	memset(sum, 0, sizeof(*sum));
 	for (unsigned int i = 0; i < t->n; i++) {
@@ -127,7 +126,7 @@ void bench_trigger_sum(const struct bench_trigger *t, struct bench_work *sum)
 	}
 }
 
-void bench_trigger_close(struct bench_trigger *t)
+void bench_pull_close(struct bench_pull *t)
 {
 	if (t->work)
 		munmap(t->work, mapped(t));

@@ -16,10 +16,10 @@ struct bpf_link;
 struct bpf_map;
 struct bpf_program;
 
-enum bench_trigger_how { BENCH_BY_ANY, BENCH_BY_CALL, BENCH_BY_RUN };
+enum bench_pull_how { BENCH_BY_ANY, BENCH_BY_CALL, BENCH_BY_RUN };
 
-struct bench_trigger {
-	enum bench_trigger_how how; /* never BY_ANY once it is open */
+struct bench_pull {
+	enum bench_pull_how how; /* never BY_ANY once it is open */
 	int run_fd;
 	struct bpf_link *link;
 	struct bench_work
@@ -27,25 +27,25 @@ struct bench_trigger {
 	unsigned int n;
 };
 
-int bench_trigger_parse(void *how, const char *name); /* for an OPT_CALL; 0 or -EINVAL (logged) */
-const char *bench_trigger_name(const struct bench_trigger *t);
+int bench_pull_parse(void *how, const char *name); /* for an OPT_CALL; 0 or -EINVAL (logged) */
+const char *bench_pull_name(const struct bench_pull *t);
 
 /* Before loading: how many processes there will be, and which of the two programs is needed. */
-int bench_trigger_prepare(struct bpf_map *work, unsigned int n);
+int bench_pull_prepare(struct bpf_map *work, unsigned int n);
 /*
  * After loading: attaches `call` unless BY_RUN is wanted, and sees whether it runs. BY_ANY falls back
  * to `run`. 0; -ENODEV: cannot be had (logged); another negative errno (logged).
  */
-int bench_trigger_open(struct bench_trigger *t, enum bench_trigger_how want, struct bpf_map *work,
-		       struct bpf_program *call, struct bpf_program *run);
-void bench_trigger_close(struct bench_trigger *t);
+int bench_pull_open(struct bench_pull *t, enum bench_pull_how want, struct bpf_map *work,
+		    struct bpf_program *call, struct bpf_program *run);
+void bench_pull_close(struct bench_pull *t);
 
 /* Sums of all slots while they go on. The cursor is none. */
-void bench_trigger_sum(const struct bench_trigger *t, struct bench_work *sum);
+void bench_pull_sum(const struct bench_pull *t, struct bench_work *sum);
 
 /* In a process of the load, once: from now on slot `index` is its own. */
-void bench_trigger_claim(const struct bench_trigger *t, unsigned int index);
+void bench_pull_claim(const struct bench_pull *t, unsigned int index);
 /* One run. 0, or a negative errno: the kernel did not run it. */
-int bench_trigger_pull(const struct bench_trigger *t, enum bench_op op, unsigned int index);
+int bench_pull_once(const struct bench_pull *t, enum bench_op op, unsigned int index);
 
 #endif

@@ -424,6 +424,8 @@ static int bench_run(int argc, char **argv)
 	}
 	bench_result_free(&b->result);
 	model_free(&b->model);
+	if (b->options && b->load->release)
+		b->load->release(b->options);
 	free(b->options);
 	return code;
 }
