@@ -18,6 +18,9 @@ enum percpu_var {
 	PERCPU_RSTAT_BACKLOG,    /* 6.17 on: head of a list of struct css_rstat_cpu */
 	PERCPU_IRQ_REGS,         /* pointer to the registers of what an interrupt interrupted */
 	PERCPU_KSOFTIRQD,        /* pointer to that kthread */
+	PERCPU_PREEMPT_COUNT,    /* up to 6.1, and since 6.15 */
+	PERCPU_HOT,              /* in between: struct pcpu_hot has it */
+	PERCPU_CPUSTAT,          /* struct kernel_cpustat */
 	PERCPU_COUNT,
 };
 

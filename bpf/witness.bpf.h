@@ -101,7 +101,7 @@ static __always_inline __u32 witness_interrupted(void)
 
 	if (!regs)
 		return 0;
-	f.ip = PT_REGS_IP_CORE((struct pt_regs *)regs);
+	f.ip = BPF_CORE_READ((struct pt_regs *)regs, ip);
 	bpf_loop(WITNESS_FRAMES, witness_step, &f, 0);
 	return f.at;
 }

@@ -36,6 +36,10 @@ static const struct {
 	{ "rcu_free_sheaf", "such memory of one slab cache is freed together" },
 	{ "rcu_free_sheaf_nobarn", "the same, where the cache keeps no sheaves" },
 	{ "rcu_gp_init", "a normal grace period begins" },
+	{ "rcu_gp_fqs_loop", "it is initialised, and waits for quiescent states" },
+	{ "force_qs_rnp", "a scan for CPUs that are idle, which are reported then" },
+	{ "rcu_report_qs_rnp", "a quiescent state is reported: whose, and by whom" },
+	{ "rcu_gp_kthread_wake", "all is reported: by whom, where it was a preempted reader" },
 	{ "rcu_gp_cleanup", "a normal grace period ends" },
 	{ "sync_rcu_exp_select_cpus", "an expedited grace period begins" },
 	{ "rcu_exp_wait_wake", "an expedited grace period is waited for, and ends" },
@@ -82,7 +86,8 @@ static const struct {
 	{ "cgroup_rstat_lock_contended", "the lock is taken: the wait for it begins" },
 	{ "cgroup_rstat_locked", "the lock is got: the wait ends, the hold begins" },
 	{ "cgroup_rstat_unlock", "the lock is about to be given up: the hold ends" },
-	{ "rcu_sched_clock_irq", "a tick: interrupts were on, or the tick was late" },
+	{ "rcu_sched_clock_irq",
+	  "a tick: interrupts were on, or the tick was late; what it interrupts" },
 	{ "bpf_rstat_flush", "a flush visits a cgroup (base statistics)" },
 	{ "mem_cgroup_css_rstat_flush", "a flush visits a memory cgroup" },
 	{ "blkcg_rstat_flush", "a flush visits a cgroup of io" },
@@ -149,6 +154,11 @@ static const struct {
 	  "meanwhile (of offloaded CPUs, of the other flavours) are read from afar, one length after "
 	  "another, and marked as not exact. No event of tracefs tells lengths of lists; RCU stall "
 	  "warnings print the sum of RCU's as q=." },
+	{ KD_M_RCU_GP_HOLDUP,
+	  "Nothing is sent of a grace period that ends in time. Of one that is longer than the limit: its "
+	  "phases, whose report was the last, what the ticks of that CPU interrupted from the beginning "
+	  "on, and from the limit on what runs on CPUs that are still waited for, with its stack. How long "
+	  "it was can be checked as rcu_gp.duration, plus what it waited to be started." },
 	{ KD_M_RCU_GP_PENDING,
 	  "The number is the kernel's own: RCU stall warnings print it as g=. Its lowest two bits are 0 "
 	  "when no grace period is under way. The age is in ticks of the kernel's clock." },
@@ -423,7 +433,7 @@ void explain(FILE *out, const struct kernel *k, const struct plan *p, bool fprob
 	text_wrap(out, text, 0, 2, width);
 	for (size_t i = 0; i < p->n; i++)
 		put_row(out, &p->entry[i], width);
-	if (info->pending)
+	if (info->pending || info->holdup)
 		put_state(out, info->id, width);
 	else
 		put_check(out, k, p, fprobe, width);

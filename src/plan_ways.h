@@ -7,5 +7,6 @@
 
 extern const struct plan_way rstat_flush_ways[], rstat_wait_ways[], rstat_hold_ways[],
 	rstat_work_ways[], rstat_cgroups_ways[], rstat_blame_ways[], rstat_pending_ways[];
+extern const struct plan_way holdup_gp_rcu_ways[];
 
 #endif

@@ -292,9 +292,29 @@ static int probe(struct session *s)
 	return plan_probe(&s->kernel, false, s->conf.attach_timeout_ns, s->conf.stopped);
 }
 
+/* Reports of waits are hooked for only where there is a limit from which on a wait is too long. */
+static void leave_out_unarmed(struct session *s)
+{
+	const uint64_t *over = s->conf.over_ns;
+	struct plan_request *want = &s->conf.want;
+
+	if (!over[KD_M_CALL_RCU_LATENCY] && !over[KD_M_CALL_RCU_HOLDUP])
+		want->measures &= ~(1ULL << KD_M_CALL_RCU_HOLDUP);
+	if (!over[KD_M_RSTAT_HOLDUP])
+		want->measures &= ~(1ULL << KD_M_RSTAT_HOLDUP);
+	if (!over[KD_M_RCU_GP_HOLDUP])
+		want->measures &= ~(1ULL << KD_M_RCU_GP_HOLDUP);
+	for (unsigned int f = 0; f < KD_FL_RCU_END; f++)
+		if (!s->conf.over_gp_ns[f] && !over[KD_M_RCU_GP_WAIT])
+			want->hidden[KD_M_RCU_GP_HOLDUP] |= 1u << f;
+}
+
 static int open_all(struct session *s)
 {
-	int err = probe(s);
+	int err;
+
+	leave_out_unarmed(s);
+	err = probe(s);
 
 	if (!err)
 		err = host_emit(&s->kernel, s->out);

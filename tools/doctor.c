@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "bpf_util.h"
+#include "catalog.h"
 #include "commands.h"
 #include "common.h"
 #include "doc.h"
@@ -120,7 +121,7 @@ static void ask_memory(struct doctor_command *d)
 {
 	for (size_t i = 0; sources[i]; i++)
 		if (d->common.want.sources >> sources[i]->id & 1)
-			d->memory[sources[i]->id].least = sources[i]->least_bytes(&d->kernel, 0);
+			d->memory[sources[i]->id].least += sources[i]->least_bytes(&d->kernel, 0);
 }
 
 /* What a measurement would find out by attaching for real. */
@@ -212,6 +213,7 @@ static int doctor_run(int argc, char **argv)
 	int err, code;
 
 	common_init(&d.common);
+	d.common.want.measures |= holdup_measures();
 	output_init(&d.out);
 	err = opts_parse(&doctor_opts, argc, argv, &d, &rest);
 	if (err > 0)

@@ -122,7 +122,8 @@ struct css_set {
 struct task_struct;
 
 struct rq {
-	struct task_struct *curr; /* 6.1.. what runs on that CPU */
+	unsigned long long nr_switches; /* 6.1.. */
+	struct task_struct *curr;       /* 6.1.. what runs on that CPU */
 };
 
 struct cfs_rq {
@@ -131,6 +132,21 @@ struct cfs_rq {
 
 struct sched_entity {
 	struct cfs_rq *cfs_rq; /* 6.1.. CONFIG_FAIR_GROUP_SCHED */
+};
+
+/* What an interrupt interrupted (x86). */
+struct pt_regs {
+	unsigned long ip; /* 6.1.. */
+};
+
+struct pcpu_hot {
+	int preempt_count; /* 6.2..6.14 before and after it a per-CPU variable of its own */
+};
+
+enum cpu_usage_stat { CPUTIME_STEAL = 7 };
+
+struct kernel_cpustat {
+	unsigned long long cpustat[10]; /* 6.1.. ns, by enum cpu_usage_stat */
 };
 
 struct task_group {
@@ -149,12 +165,13 @@ struct task_struct {
 	struct task_group *sched_task_group; /* 6.1.. CONFIG_CGROUP_SCHED */
 	struct files_struct *files;          /* 6.1.. */
 	unsigned int __state;                /* 6.1.. 0: runnable; bit 0, 1: asleep */
-	int on_cpu;                          /* 6.1.. CONFIG_SMP; 1: it runs */
+	unsigned char on_cpu;                /* 6.1.. CONFIG_SMP; 1: it runs; an int before 7.3 */
 	int prio;                            /* 6.1.. below 100: real-time */
 	struct task_struct *group_leader;    /* 6.1.. */
 	struct css_set *cgroups;             /* 6.1.. CONFIG_CGROUPS */
 	int pid;                             /* 6.1.. */
 	int tgid;                            /* 6.1.. */
+	int rcu_read_lock_nesting;           /* 6.1.. CONFIG_PREEMPT_RCU */
 	char comm[16];                       /* 6.1.. */
 	struct list_head rcu_node_entry;     /* 6.1.. CONFIG_PREEMPT_RCU */
 	struct rcu_node *rcu_blocked_node;   /* 6.1.. CONFIG_PREEMPT_RCU */
@@ -216,6 +233,8 @@ struct rcu_tasks {
 struct rcu_node {
 	unsigned long qsmask;        /* 6.1.. CPUs that owe the grace period something */
 	unsigned long expmask;       /* 6.1.. the expedited one */
+	unsigned long gp_seq;        /* 6.1.. */
+	unsigned char level;         /* 6.1.. 0: the root */
 	int grplo;                   /* 6.1.. its CPUs: from */
 	int grphi;                   /* 6.1.. to */
 	struct rcu_node *parent;     /* 6.1.. */
@@ -230,11 +249,18 @@ struct rcu_state {
 	short gp_state;                   /* 6.1.. */
 	short gp_flags;                   /* 6.1.. bit 0: one is asked for */
 	unsigned long gp_start;           /* 6.1.. jiffies */
+	unsigned long gp_req_activity;    /* 6.1.. jiffies: when one was asked for last */
 	unsigned long expedited_sequence; /* 6.1.. */
+	struct task_struct *gp_kthread;   /* 6.1.. */
 };
 
 struct rcu_data {
-	int cpu;                           /* 6.1.. */
+	int cpu; /* 6.1.. */
+	struct {
+		unsigned char norm;        /* not 0: no quiescent state seen yet */
+	} cpu_no_qs;                       /* 6.1.. a union, of unions */
+	unsigned char core_needs_qs;       /* 6.1.. one is wanted */
+	unsigned char rcu_urgent_qs;       /* 6.1.. ... urgently */
 	struct rcu_node *mynode;           /* 6.1.. the leaf that it hangs in */
 	unsigned long grpmask;             /* 6.1.. its bit there */
 	struct rcu_segcblist cblist;       /* 6.1.. */

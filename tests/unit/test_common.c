@@ -12,6 +12,7 @@
 #define LATENCY (1ull << KD_M_CALL_RCU_LATENCY)
 #define DURATION (1ull << KD_M_RCU_GP_DURATION)
 #define WAIT (1ull << KD_M_RCU_GP_WAIT)
+#define REPORTS (1ull << KD_M_RCU_GP_HOLDUP)
 #define LISTS (1ull << KD_M_CALL_RCU_PENDING | 1ull << KD_M_RCU_GP_PENDING)
 #define PENDING (1ull << KD_M_CALL_RCU_PENDING | 1ull << KD_M_RCU_GP_PENDING)
 
@@ -94,7 +95,7 @@ static void short_sources(void **state)
 	(void)state;
 	assert_int_equal(parse_sources(&c.want, "rcu_tasks_trace"), 0);
 	assert_int_equal(c.want.sources, SOURCE(KD_SRC_CALL_RCU) | SOURCE(KD_SRC_RCU_GP));
-	assert_int_equal(c.want.measures, LATENCY | DURATION | WAIT | LISTS);
+	assert_int_equal(c.want.measures, LATENCY | DURATION | WAIT | LISTS | REPORTS);
 	assert_int_equal(c.want.hidden[KD_M_CALL_RCU_LATENCY], rest);
 	assert_int_equal(c.want.hidden[KD_M_RCU_GP_DURATION], rest);
 	assert_int_equal(c.want.hidden[KD_M_RCU_GP_WAIT], rest);

@@ -13,12 +13,13 @@ def states(case, name):
 
 def rows(case, name, who):
     """expected: by all signs. try, hist: really."""
+    elsewhere = ("pending", "holdup")
     expected, tried, found = (states(case, f"{name}{what}")
                               for what in ("-doctor", "-doctor--try", ""))
     case.equal(f"doctor --try is what hist attaches, row by row, {who}",
-               {row: state for row, state in tried.items() if row[1] != "pending"}, found)
-    # Lists are read, and not by hist.
-    found.update((row, state) for row, state in tried.items() if row[1] == "pending")
+               {row: state for row, state in tried.items() if row[1] not in elsewhere}, found)
+    # Lists are read, and waits explained, by other commands.
+    found.update((row, state) for row, state in tried.items() if row[1] in elsewhere)
     differ = [f"{row}: {expected[row]}, then {found.get(row)}" for row in expected
               if (expected[row] == "off") != (found.get(row) == "off")]
     case.say(f"what doctor expects is so, {who}", expected and not differ, "; ".join(differ))
