@@ -32,6 +32,11 @@ void doc_counts(struct json *j, const struct model *m, const struct scope *sc);
 void doc_self(struct json *j, const struct model *m, const struct scope *sc,
 	      const struct kd_rec_self *before);
 void doc_events(struct json *j, const struct model *m, const struct scope *sc);
+/* Waits that were too long; `one`: this one alone, else all of the window. */
+void doc_holdups(struct json *j, const struct model *m, const struct scope *sc,
+		 const struct holdup *one);
+/* These by cause, task and function. 0 or -ENOMEM. */
+int doc_holdup_summary(struct json *j, const struct model *m, const struct scope *sc);
 void doc_runs(struct json *j, const struct model *m);   /* where a command was run */
 void doc_labels(struct json *j, const struct model *m); /* where there are any */
 void doc_error(struct json *j, const char *error);

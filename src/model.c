@@ -45,6 +45,7 @@ void model_free(struct model *m)
 
 	series_free(m);
 	pending_free(&m->pending);
+	holdups_free(&m->holdups);
 	for (i = 0; i < m->nfacts; i++)
 		free_fact(&m->facts[i]);
 	for (i = 0; i < m->nplan; i++)
@@ -352,6 +353,20 @@ void model_rebase(struct model *m)
 	m->start_ns = m->to_ns;
 	series_rebase(m);
 	pending_rebase(m);
+	holdups_clear(&m->holdups);
+}
+
+static int record_holdup(struct model *m, const struct kd_rec_holdup *r)
+{
+	const struct holdup *h;
+	int err = holdups_end(&m->holdups, r, m->ticks + 1, &h);
+
+	m->source[r->source].seen = true;
+	if (!err && m->on_holdup)
+		err = m->on_holdup(m->ctx, m, h);
+	if (!err)
+		holdups_settle(&m->holdups);
+	return err;
 }
 
 static int take(struct model *m, const struct kd_rec *rec)
@@ -378,6 +393,10 @@ static int take(struct model *m, const struct kd_rec *rec)
 		return pending_record_gp(m, r);
 	case KD_REC_OWED:
 		return pending_record_owed(m, r);
+	case KD_REC_HOLDUP:
+		return record_holdup(m, r);
+	case KD_REC_WITNESS:
+		return holdups_witness(&m->holdups, r);
 	case KD_REC_NAME:
 		return pending_record_name(m, r);
 	case KD_REC_HOST:

@@ -15,6 +15,7 @@
 #include <stdint.h>
 
 #include "histogram.h"
+#include "holdups.h"
 #include "keys.h"
 #include "pending.h"
 #include "stream.h"
@@ -143,6 +144,7 @@ struct model {
 		bool seen; /* the stream said something of this source */
 	} source[KD_SRC_COUNT];
 	struct pending pending; /* lists, grace periods: asked by backlog.h */
+	struct holdups holdups; /* waits that were too long */
 	struct kd_rec_self self;
 	uint64_t start_ns, from_ns, to_ns; /* CLOCK_MONOTONIC: baseline, interval */
 	uint64_t ticks;                    /* complete ones after the baseline */
@@ -157,6 +159,8 @@ struct model {
 	 * one_run are about it. A run that the stream does not end is never handed over. May be NULL.
 	 */
 	int (*on_run)(void *ctx, const struct model *m, const struct run *r);
+	/* A wait that was too long, as it is told: also one that is not kept. May be NULL. */
+	int (*on_holdup)(void *ctx, const struct model *m, const struct holdup *h);
 	void *ctx;
 
 	/* The model's own. */

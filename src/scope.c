@@ -105,6 +105,17 @@ bool scope_has_event(const struct model *m, const struct scope *sc, const struct
 	return e->mono_ns <= m->to_ns && (m->ticks <= 1 || e->mono_ns > m->from_ns);
 }
 
+bool scope_has_holdup(const struct model *m, const struct scope *sc, const struct holdup *h)
+{
+	const struct run *run = one_run(m, sc);
+
+	if (!scope_has(sc, holdup_measure(h->rec.source)->id, h->rec.flavour))
+		return false;
+	if (run)
+		return h->rec.end_ns >= run->from_ns && (m->running || h->rec.end_ns <= run->to_ns);
+	return !sc->interval || h->tick == m->ticks;
+}
+
 uint64_t scope_sampling(const struct model *m)
 {
 	uint64_t n = m->self.sample ? m->self.sample : model_fact_u64(m, "sample", 1);

@@ -10,7 +10,7 @@ struct command {
 	int (*run)(int argc, char **argv); /* argv[0]: the command's name; returns the exit code */
 };
 
-extern const struct command command_top, command_hist, command_lists, command_record,
+extern const struct command command_top, command_hist, command_lists, command_why, command_record,
 	command_report, command_diff, command_bench, command_doctor;
 
 #endif

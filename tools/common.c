@@ -31,6 +31,18 @@ const struct opt source_options[] = {
 	{ 0 },
 };
 
+const struct opt over_options[] = {
+	{ .name = "over",
+	  .type = OPT_CALL,
+	  .value = "LIMITS",
+	  .help = "explain waits that are longer: TIME, or a comma list of NAME=TIME, which alone are "
+		  "watched then; defaults:",
+	  .help_list = limits_defaults,
+	  FIELD(over),
+	  .call = limits_parse },
+	{ 0 },
+};
+
 const struct opt show_options[] = {
 	{ .name = "by",
 	  .type = OPT_CALL,
@@ -490,6 +502,54 @@ int common_choose(struct common *c, const char *command, bool pending)
 	return log_err(-EINVAL,
 		       "%s: --sources: these are lists, which kdefer lists shows, and no times",
 		       command);
+}
+
+/* Reports of a source were asked for with any of its measures, and of their flavours. */
+static void ask_for_holdups(struct plan_request *want)
+{
+	const struct measure_info *info;
+
+	for (unsigned int i = 0; (info = measure_info(i)); i++) {
+		unsigned int holdup = holdup_measure(info->source)->id;
+
+		if (info->holdup || info->pending || holdup == KD_M_COUNT ||
+		    !(want->measures >> i & 1))
+			continue;
+		want->hidden[holdup] = want->measures >> holdup & 1
+					       ? want->hidden[holdup] & want->hidden[i]
+					       : want->hidden[i];
+		want->measures |= 1ULL << holdup;
+	}
+}
+
+static bool sources_given(const struct common *c)
+{
+	return c->want.sources != UINT32_MAX;
+}
+
+int common_arm(struct common *c, const char *command)
+{
+	int err = limits_choose(&c->over, &c->want, sources_given(c), command);
+
+	if (!err)
+		ask_for_holdups(&c->want);
+	return err;
+}
+
+int common_choose_holdups(struct common *c, const char *command)
+{
+	int err = common_arm(c, command);
+
+	c->want.measures &= holdup_measures();
+	return err;
+}
+
+void common_line(char *text, size_t size, int argc, char *const *argv)
+{
+	size_t used = (size_t)snprintf(text, size, "kdefer");
+
+	for (int i = 0; i < argc && used < size; i++)
+		used += (size_t)snprintf(text + used, size - used, " %s", argv[i]);
 }
 
 struct query common_query(const struct common *c, bool interval, size_t top)

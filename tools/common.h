@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "wait_limits.h"
 #include "model.h"
 #include "opts.h"
 #include "output.h"
@@ -46,6 +47,7 @@ struct common {
 	const char *input; /* a capture instead of the running kernel */
 	bool follow;       /* which is still being written */
 	struct plan_request want;
+	struct limits over;
 	uint64_t attach_timeout_ns, max_memory, sample;
 };
 
@@ -53,6 +55,7 @@ void common_init(struct common *c);
 
 /* Tables for struct opts_command. */
 extern const struct opt source_options[];  /* -s */
+extern const struct opt over_options[];    /* --over */
 extern const struct opt show_options[];    /* --by, --filter, --top, --full, --raw-addresses */
 extern const struct opt output_options[];  /* --json, --ndjson, --input, --follow */
 extern const struct opt measure_options[]; /* --backends, --attach-timeout and so on */
@@ -72,6 +75,16 @@ int common_check(const struct common *c, const char *command);
  * user named one of these, asked for nothing else, or filters by what none of the rest has.
  */
 int common_choose(struct common *c, const char *command, bool pending);
+
+/*
+ * Leaves of what was asked for the reports of long waits, and settles from which length on (c->over). 0,
+ * or -EINVAL (logged). The former: of a command that shows nothing else.
+ */
+int common_choose_holdups(struct common *c, const char *command);
+int common_arm(struct common *c, const char *command);
+
+/* The command line as a person would have typed it, but for quotes. */
+void common_line(char *text, size_t size, int argc, char *const *argv);
 
 /* What to ask of model and session. `top` is for when neither --top nor --full was given. */
 struct query common_query(const struct common *c, bool interval, size_t top);

@@ -17,9 +17,9 @@
 
 #define NAME_MAX_LEN 32
 
-static const struct command *const commands[] = { &command_top,    &command_hist,   &command_lists,
-						  &command_record, &command_report, &command_diff,
-						  &command_bench,  &command_doctor };
+static const struct command *const commands[] = { &command_top,  &command_hist,   &command_lists,
+						  &command_why,  &command_record, &command_report,
+						  &command_diff, &command_bench,  &command_doctor };
 #define COMMANDS (sizeof(commands) / sizeof(commands[0]))
 
 static const struct command *find(const char *name)

@@ -393,15 +393,6 @@ static int check(const struct record_command *c, const struct opts_rest *rest)
 	return check_command(c, rest);
 }
 
-static void join(char *text, size_t size, int argc, char *const *argv)
-{
-	size_t used = (size_t)snprintf(text, size, "kdefer");
-	int i;
-
-	for (i = 0; i < argc && used < size; i++)
-		used += (size_t)snprintf(text + used, size - used, " %s", argv[i]);
-}
-
 static int record_run(int argc, char **argv)
 {
 	struct record_command c = { 0 };
@@ -410,7 +401,7 @@ static int record_run(int argc, char **argv)
 	char *a[] = { "/bin/sh", "-c", NULL, NULL }, *b[] = { "/bin/sh", "-c", NULL, NULL };
 	int err;
 
-	join(command_line, sizeof(command_line), argc, argv); /* parsing moves arguments */
+	common_line(command_line, sizeof(command_line), argc, argv); /* parsing moves arguments */
 	common_init(&c.common);
 	err = opts_parse(&record_opts, argc, argv, &c, &rest);
 	if (err > 0)

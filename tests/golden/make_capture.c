@@ -6,6 +6,7 @@
 #include "lists.h"
 #include "maker.h"
 #include "compared.h"
+#include "waits.h"
 
 static const struct callback {
 	const char *name;
@@ -472,5 +473,6 @@ int main(int argc, char **argv)
 	       make_keyed(argv[1], "mem.kdefer", KD_SRC_MEMALLOC, mem_series, ROWS(mem_series)) ||
 	       make_keyed(argv[1], "cgroup.kdefer", KD_SRC_RSTAT, cgroup_series,
 			  ROWS(cgroup_series)) ||
+	       make_causes(argv[1]) || make_story(argv[1]) || make_hostile_waits(argv[1]) ||
 	       make_all_compared(argv[1]);
 }

@@ -1,0 +1,401 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Verdicts: each cause from the evidence that stands for it, and from nothing less. */
+#include "../golden/made_waits.h"
+#include "model.h"
+#include "records.h"
+
+static struct model m;
+static struct stream s;
+static struct made_wait made;
+static struct verdict v;
+
+static const struct verdict_host plain = {
+	.hz = 250,
+	.preempt_rcu = true,
+	.preempt_rcu_known = true,
+	.sched_qs_jiffies = 25,
+	.cpus = 4,
+	.possible_cpus = 4,
+};
+static struct verdict_host host;
+
+static int setup(void **state)
+{
+	(void)state;
+	forget_log();
+	model_init(&m);
+	stream_init(&s, model_record, &m);
+	host = plain;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	model_free(&m);
+	return 0;
+}
+
+/* The wait goes through stream and model, as all do. */
+static const struct holdup *told(void)
+{
+	for (size_t i = 0; i < made.n; i++)
+		assert_int_equal(stream_record(&s, &made.witness[i], sizeof(made.witness[i])), 0);
+	assert_int_equal(stream_record(&s, &made.rec, sizeof(made.rec)), 0);
+	assert_int_equal(s.bad, 0);
+	return &m.holdups.h[m.holdups.n - 1];
+}
+
+static const struct holdup *judge(void)
+{
+	const struct holdup *h = told();
+
+	verdict_of(&v, &host, h, NULL);
+	return h;
+}
+
+static void each_cause(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < MADE_WAITS; i++) {
+		const struct made *c = &made_waits[i];
+
+		c->make(&made);
+		judge();
+		if (v.is.cause != c->cause)
+			fail_msg("%s: %s", c->name, cause_name(v.is.cause));
+		if (v.is.certain != c->certain || v.is.who.cpu != c->cpu || v.is.who.pid != c->pid)
+			fail_msg("%s: certain %d, CPU %u, pid %u", c->name, v.is.certain,
+				 v.is.who.cpu, v.is.who.pid);
+		assert_true(v.is.part_ns <= made.rec.end_ns - made.rec.begin_ns);
+		if (c->cause == CAUSE_UNKNOWN)
+			assert_true(*v.need);
+		else
+			assert_true(*v.is.why && !*v.need);
+	}
+}
+
+static void every_cause_has_a_case(void **state)
+{
+	(void)state;
+	for (unsigned int c = 0; c < CAUSE_COUNT; c++) {
+		bool any = false;
+
+		for (size_t i = 0; i < MADE_WAITS; i++)
+			any |= made_waits[i].cause == c;
+		if (!any)
+			fail_msg("no case of %s", cause_name(c));
+		assert_string_not_equal(cause_name(c), "?");
+		assert_true(*cause_text(c));
+		assert_true(c == CAUSE_UNKNOWN || *cause_remedy(c));
+	}
+	assert_string_equal(cause_name(CAUSE_COUNT), "?");
+}
+
+/* Story 1: 2 of 150 ticks in user mode are 1.33%, at HZ=1000 one in 75 ms. */
+static void the_arithmetic(void **state)
+{
+	(void)state;
+	host.hz = 1000;
+	host.preempt_rcu = false;
+	host.sched_qs_jiffies = 100;
+	made_story(&made);
+	judge();
+	assert_int_equal(v.is.cause, CAUSE_KERNEL_LOOP);
+	assert_true(v.odds.known && !v.odds.reader_based);
+	assert_int_equal(v.odds.could, 2);
+	assert_int_equal(v.odds.ticks, 150);
+	assert_int_equal(v.odds.mean_ns, 75000000);
+	/* log(0.01) / log(148/150) = 343.1 ticks */
+	assert_in_range(v.odds.p99_ns, 342000000, 344000000);
+	assert_int_equal(v.odds.escalates_ns, 100000000);
+	assert_false(v.odds.by_escalation);
+	assert_int_equal(v.alone_ns, 143 * MADE_MS);
+}
+
+static void none_of_many_ticks_is_a_bound(void **state)
+{
+	(void)state;
+	made_kernel_loop(&made);
+	made_fact(&made, KD_F_TICKS_BARE, 0);
+	judge();
+	assert_int_equal(v.odds.could, 0);
+	assert_true(v.odds.p > 0.107 && v.odds.p < 0.1072); /* 3/28 */
+	assert_true(v.odds.by_escalation);
+}
+
+/* In a reader at every sample, and yet no long reader: its task had been in user mode. */
+static void passes_tell_a_loop(void **state)
+{
+	(void)state;
+	made_long_reader(&made);
+	made_fact(&made, KD_F_PASSES, 12);
+	judge();
+	assert_int_equal(v.is.cause, CAUSE_KERNEL_LOOP);
+}
+
+/* Without these, and before RCU has asked: it may be either. */
+static void a_reader_is_not_certain_without_more(void **state)
+{
+	(void)state;
+	made_long_reader(&made);
+	made.rec.known &= ~(1ULL << KD_F_PASSES);
+	made_ms(&made, KD_F_URGENT_NS, 300);
+	judge();
+	assert_int_equal(v.is.cause, CAUSE_LONG_READER);
+	assert_false(v.is.certain);
+	made_ms(&made, KD_F_URGENT_NS,
+		104); /* it went on for 200 ms after that: no loop of short calls */
+	judge();
+	assert_true(v.is.certain);
+}
+
+/* Where nesting cannot be read there are no readers to name. */
+static void no_nesting_no_reader(void **state)
+{
+	(void)state;
+	made_long_reader(&made);
+	made.rec.known &=
+		~(1ULL << KD_F_TICKS_READER | 1ULL << KD_F_TICKS_BARE | 1ULL << KD_F_TICKS_BARRED);
+	for (size_t i = 0; i < made.n; i++)
+		made.witness[i].flags = KD_WIT_RUNNING;
+	judge();
+	assert_int_equal(v.is.cause, CAUSE_KERNEL_LOOP);
+}
+
+static void two_causes_both_stand_there(void **state)
+{
+	const struct holdup *h;
+
+	(void)state;
+	made_two(&made);
+	h = judge();
+	assert_int_equal(v.is.cause, CAUSE_LONG_READER);
+	assert_int_equal(v.nalso, 1);
+	assert_int_equal(v.also[0].cause, CAUSE_KERNEL_LOOP);
+	assert_int_equal(v.also[0].who.pid, 810);
+	assert_in_range(100 * verdict_share(&v.also[0], h), 60, 70);
+	assert_in_range(100 * verdict_share(&v.is, h), 95, 100);
+}
+
+/* A starved kthread and a holder at one time: the greater part is the cause, the other stands beside. */
+static void kthread_and_loop(void **state)
+{
+	(void)state;
+	made_kernel_loop(&made);
+	made_ms(&made, KD_F_KTHREAD_NS, 60);
+	made_fact(&made, KD_F_KTHREAD_PID, 17);
+	judge();
+	assert_int_equal(v.is.cause, CAUSE_KERNEL_LOOP);
+	assert_int_equal(v.also[0].cause, CAUSE_GP_KTHREAD_STARVED);
+	assert_int_equal(v.also[0].other.pid, 17);
+}
+
+/* Take all evidence away, piece by piece: never somebody by name, never a cause. */
+static void nothing_known_is_unknown(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < MADE_WAITS; i++) {
+		if (made_waits[i].make ==
+		    made_run) /* what ran is what was slow: that needs no more */
+			continue;
+		made_waits[i].make(&made);
+		made.rec.known = 0;
+		made.n = 0;
+		judge();
+		if (made.rec.what == KD_WAIT_LOCK)
+			continue;
+		if (v.is.cause != CAUSE_UNKNOWN || v.is.certain || v.is.who.pid)
+			fail_msg("%s: %s", made_waits[i].name, cause_name(v.is.cause));
+		assert_true(*v.need);
+		assert_int_equal(v.nalso, 0);
+	}
+}
+
+/* Facts without witnesses may tell the cause, but nobody by name. */
+static void nobody_seen_is_nobody_named(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < MADE_WAITS; i++) {
+		made_waits[i].make(&made);
+		made.n = 0;
+		judge();
+		if (v.is.who.pid &&
+		    v.is.who.pid != holdup_fact_or(&m.holdups.h[m.holdups.n - 1], KD_F_LAST_PID) &&
+		    v.is.who.pid != made.rec.pid &&
+		    v.is.who.pid != holdup_fact_or(&m.holdups.h[m.holdups.n - 1], KD_F_OWNER_PID))
+			fail_msg("%s: pid %u", made_waits[i].name, v.is.who.pid);
+	}
+}
+
+/* Several tasks took turns on that CPU: none of them is the one. */
+static void no_one_task(void **state)
+{
+	(void)state;
+	made_kernel_loop(&made);
+	for (size_t i = 0; i < made.n; i++)
+		made.witness[i].pid = 700 + (uint32_t)i % 3;
+	judge();
+	assert_int_equal(v.is.cause, CAUSE_KERNEL_LOOP);
+	assert_int_equal(v.is.who.pid, 0);
+	assert_false(v.is.certain);
+}
+
+static void many_switches_are_no_loop(void **state)
+{
+	(void)state;
+	made_kernel_loop(&made);
+	made_fact(&made, KD_F_SWITCHES, 500);
+	judge();
+	assert_int_equal(v.is.cause, CAUSE_UNKNOWN);
+}
+
+/* An idle CPU has no ticks either. */
+static void idle_is_not_irqs_off(void **state)
+{
+	(void)state;
+	made_irqs_off(&made);
+	made.n = 0;
+	made_fact(&made, KD_F_TICKS, 0);
+	made_fact(&made, KD_F_HOW, KD_HOW_FOR_IT);
+	judge();
+	assert_int_equal(v.is.cause, CAUSE_UNKNOWN);
+	made_irqs_off(&made);
+	made.witness[0].flags |= KD_WIT_IDLE;
+	made.witness[0].pid = 0;
+	judge();
+	assert_int_equal(v.is.cause, CAUSE_UNKNOWN);
+}
+
+/* One vCPU that is not run looks like interrupts that are off, unless the hypervisor tells. */
+static void below_a_hypervisor(void **state)
+{
+	(void)state;
+	host.virtual = true;
+	made_irqs_off(&made);
+	judge();
+	assert_int_equal(v.is.cause, CAUSE_IRQS_OFF);
+	assert_false(v.is.certain);
+	made_ms(&made, KD_F_STEAL_NS, 110);
+	judge();
+	assert_int_equal(v.is.cause, CAUSE_VCPU_PREEMPTED);
+	assert_true(v.is.certain);
+}
+
+static void one_cpu_alone_tells_less(void **state)
+{
+	(void)state;
+	host.cpus = 1;
+	made_vcpu(&made);
+	judge();
+	assert_int_not_equal(v.is.cause, CAUSE_VCPU_PREEMPTED);
+}
+
+static void a_caller_waits_for_what_its_grace_period_waits_for(void **state)
+{
+	const struct holdup *gp, *h;
+
+	(void)state;
+	made_long_reader(&made);
+	told();
+	made_caller(&made);
+	told();
+	gp = &m.holdups.h[0];
+	h = &m.holdups.h[1];
+	assert_ptr_equal(holdups_behind(&m.holdups, h), gp);
+	verdict_in(&v, &m, h);
+	assert_int_equal(v.is.cause, CAUSE_LONG_READER);
+	assert_int_equal(v.is.who.pid, 800);
+	verdict_of(&v, &host, h, NULL);
+	assert_int_equal(v.is.cause, CAUSE_UNKNOWN);
+	assert_non_null(strstr(v.need, "--over"));
+}
+
+static void few_cgroups_are_not_many(void **state)
+{
+	(void)state;
+	made_many_cgroups(&made);
+	made_fact(&made, KD_F_CGROUPS, 3);
+	judge();
+	assert_int_equal(v.is.cause, CAUSE_UNKNOWN);
+}
+
+/* Watching ended before the wait did: who still owed, if it was one alone. */
+static void an_unfinished_wait(void **state)
+{
+	(void)state;
+	made_long_reader(&made);
+	made.rec.flags = KD_HOLDUP_ONGOING;
+	made.rec.known = 0;
+	judge();
+	assert_int_equal(v.is.cause, CAUSE_LONG_READER);
+	assert_int_equal(v.is.who.pid, 800);
+	assert_false(v.is.certain);
+	made_two(&made);
+	made.rec.known = 0;
+	for (size_t i = 0; i < made.n; i++) /* both owe to the end */
+		if (made.witness[i].pid == 810)
+			made.witness[i].mono_ns += 98 * MADE_MS;
+	judge();
+	assert_false(v.is.certain);
+}
+
+/* Any facts and flags: no crash, no part longer than the whole. */
+static void random_evidence(void **state)
+{
+	uint64_t seed = 7;
+
+	(void)state;
+	for (int i = 0; i < 20000; i++) {
+		made_waits[below(&seed, MADE_WAITS)].make(&made);
+		made.rec.what = (uint8_t)below(&seed, KD_WAIT_COUNT);
+		made.rec.flavour = (uint8_t)below(&seed, KD_FL_COUNT);
+		made.rec.known = next_random(&seed);
+		for (int k = 0; k < KD_FACTS_MAX; k++)
+			if (below(&seed, 3))
+				made.rec.fact[k] =
+					below(&seed, 2) ? below(&seed, 5) : next_random(&seed);
+		for (size_t k = 0; k < made.n; k++) {
+			made.witness[k].flags ^= below(&seed, 4) ? 0 : (uint16_t)next_random(&seed);
+			made.witness[k].pid ^= below(&seed, 4) ? 0 : (uint32_t)below(&seed, 3);
+			made.witness[k].mono_ns += below(&seed, 8) ? 0 : next_random(&seed);
+		}
+		host.hz = below(&seed, 4) ? 250 : below(&seed, 2000);
+		judge();
+		assert_true(v.is.part_ns <= made.rec.end_ns - made.rec.begin_ns);
+		for (size_t k = 0; k < v.nalso; k++)
+			assert_true(v.also[k].part_ns <= made.rec.end_ns - made.rec.begin_ns);
+		if (i % 100 == 0)
+			holdups_clear(&m.holdups);
+	}
+}
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(each_cause),
+		TEST(every_cause_has_a_case),
+		TEST(the_arithmetic),
+		TEST(none_of_many_ticks_is_a_bound),
+		TEST(passes_tell_a_loop),
+		TEST(a_reader_is_not_certain_without_more),
+		TEST(no_nesting_no_reader),
+		TEST(two_causes_both_stand_there),
+		TEST(kthread_and_loop),
+		TEST(nothing_known_is_unknown),
+		TEST(nobody_seen_is_nobody_named),
+		TEST(no_one_task),
+		TEST(many_switches_are_no_loop),
+		TEST(idle_is_not_irqs_off),
+		TEST(below_a_hypervisor),
+		TEST(one_cpu_alone_tells_less),
+		TEST(a_caller_waits_for_what_its_grace_period_waits_for),
+		TEST(few_cgroups_are_not_many),
+		TEST(an_unfinished_wait),
+		TEST(random_evidence),
+	};
+
+	return cmocka_run_group_tests_name("verdict", tests, NULL, NULL);
+}
