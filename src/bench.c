@@ -12,6 +12,7 @@ const struct bench_load *const bench_loads[] = {
 	&bench_trigger,    //
 	&bench_callbacks,  //
 	&bench_hold,       //
+	&bench_rstat,      //
 	NULL,
 };
 

@@ -17,6 +17,7 @@
 #include <stdio.h>
 
 #include "../bpf/defer.h"
+#include "histogram.h"
 #include "json.h"
 #include "opts.h"
 
@@ -36,12 +37,20 @@ struct bench_value {
 	char *absent; /* why there is no value; NULL: there is one */
 };
 
+/* How one kind of thing in a row was distributed. */
+struct bench_hist {
+	char *name, *unit;
+	struct hist *hist;
+};
+
 struct bench_row {
 	char *name; /* of the case: one word, as it stands in names of metrics */
 	struct bench_param *param;
 	size_t nparams;
 	struct bench_value *value;
 	size_t nvalues;
+	struct bench_hist *hist;
+	size_t nhists;
 	struct bench_result *of;
 };
 
@@ -73,6 +82,7 @@ void bench_value_sd(struct bench_row *row, const char *name, double value, doubl
 		    const char *unit, enum kd_better better);
 void bench_absent(struct bench_row *row, const char *name, const char *unit, enum kd_better better,
 		  const char *reason_fmt, ...) __attribute__((format(printf, 5, 6)));
+void bench_hist(struct bench_row *row, const char *name, const char *unit, const struct hist *h);
 void bench_note(struct bench_result *r, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 const struct bench_param *bench_find_param(const struct bench_row *row, const char *name);

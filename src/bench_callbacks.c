@@ -58,7 +58,7 @@ struct making {
 	unsigned int streams; /* processes that make callbacks; the one after them is the reader */
 	int *cpus;            /* theirs */
 	/* of the window: */
-	uint64_t begun_ns, ended_ns, made;
+	uint64_t begun_ns, ended_ns, made; /* between these two */
 	uint64_t waited_before, waiting_most;
 	double waiting_sum;
 	unsigned int looks;
@@ -321,7 +321,7 @@ static void put_making(const struct making *m)
 		bench_param(row, "asked_per_s", m->o->rate);
 	if (m->o->burst > 1)
 		bench_param(row, "burst", m->o->burst);
-	bench_value(row, "made", (double)m->made, "count", KD_BETTER_NONE);
+	bench_value(row, "made", (double)bench_crew_sum(&m->crew, MADE), "count", KD_BETTER_NONE);
 	if (!m->o->flood && seconds > 0)
 		bench_value(row, "rate", (double)m->made / seconds, "/s", KD_BETTER_HIGHER);
 	if (m->o->flood)
@@ -396,7 +396,7 @@ static int finish(struct making *m)
 {
 	if (m->hold)
 		hold_release(m->hold);
-	return bench_crew_stop(&m->crew);
+	return bench_crew_finish(&m->crew);
 }
 
 static int measure(struct making *m, const char *what, void (*put)(const struct making *m))
@@ -407,10 +407,11 @@ static int measure(struct making *m, const char *what, void (*put)(const struct 
 		err = bench_crew_start(&m->crew, m->streams + (m->hold != NULL), m->cpus, work, m);
 	if (!err) {
 		err = wait_for_it(m, what);
-		if (m->ended_ns)
-			put(m);
 		ended = finish(m);
 		err = err ? err : ended;
+		if (m->ended_ns)
+			put(m);
+		bench_crew_stop(&m->crew);
 	}
 	bench_watch_end(&m->watch);
 	hold_close(m->hold);

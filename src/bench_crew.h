@@ -14,6 +14,7 @@
 #include "bench.h"
 
 #define BENCH_COUNTS 14
+#define BENCH_LOAD_COMM "kdefer-load" /* how these processes are called */
 
 /* What one process shares with kdefer: a line of the cache of its own. */
 struct bench_slot {

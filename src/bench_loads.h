@@ -11,5 +11,6 @@ extern const struct bench_load bench_map_dump;
 extern const struct bench_load bench_trigger;
 extern const struct bench_load bench_callbacks;
 extern const struct bench_load bench_hold;
+extern const struct bench_load bench_rstat;
 
 #endif

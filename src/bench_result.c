@@ -26,8 +26,14 @@ static void free_row(struct bench_row *row)
 		free(row->value[i].unit);
 		free(row->value[i].absent);
 	}
+	for (size_t i = 0; i < row->nhists; i++) {
+		free(row->hist[i].name);
+		free(row->hist[i].unit);
+		free(row->hist[i].hist);
+	}
 	free(row->param);
 	free(row->value);
+	free(row->hist);
 	free(row->name);
 }
 
@@ -171,6 +177,21 @@ void bench_absent(struct bench_row *row, const char *name, const char *unit, enu
 	va_end(ap);
 	if (v)
 		v->absent = copy(row->of, reason);
+}
+
+void bench_hist(struct bench_row *row, const char *name, const char *unit, const struct hist *h)
+{
+	struct bench_hist *x = add(row->of, &row->hist, &row->nhists, sizeof(*x));
+
+	if (!x)
+		return;
+	x->name = copy(row->of, name);
+	x->unit = copy(row->of, unit);
+	x->hist = malloc(sizeof(*x->hist));
+	if (x->hist)
+		*x->hist = *h;
+	else
+		row->of->err = -ENOMEM;
 }
 
 void bench_note(struct bench_result *r, const char *fmt, ...)

@@ -87,14 +87,14 @@ static int measure_threads(struct measuring *m, const char *what)
 		.step = step,
 		.ctx = m,
 	};
-	uint64_t hits = trigger_hits(m->t);
 	struct trigger_missed before, after;
-	int err, ended;
+	uint64_t hits;
+	int err = bench_crew_start(&m->crew, m->threads, m->cpus.cpu, work, m), ended;
 
-	trigger_kernel_missed(m->t, &before);
-	err = bench_crew_start(&m->crew, m->threads, m->cpus.cpu, work, m);
 	if (err)
 		return err;
+	hits = trigger_hits(m->t); /* now that all have their names, which is an event too */
+	trigger_kernel_missed(m->t, &before);
 	bench_crew_go(&m->crew);
 	err = bench_window(m->run, &m->crew, &w);
 	ended = bench_crew_finish(&m->crew);
@@ -218,13 +218,15 @@ static void put_kind(const struct measuring *m, unsigned int k, unsigned int i)
 
 static void put_empty(const struct measuring *m, unsigned int maker, unsigned int i)
 {
+	const struct trigger_sum *s = &m->sum[TRIGGER_KINDS + maker][i];
 	struct trigger_rate rate;
 	struct bench_row *row;
 
-	if (!trigger_sum_rate(&m->sum[TRIGGER_KINDS + maker][i], &rate))
+	if (!trigger_sum_rate(s, &rate))
 		return;
 	row = put_row(m, "nothing", maker, i);
 	bench_value_sd(row, "rate", rate.mean, rate.sd, "/s", KD_BETTER_NONE);
+	bench_value(row, "made", (double)s->made, "count", KD_BETTER_NONE);
 }
 
 static void put_absent(const struct measuring *m, unsigned int k)

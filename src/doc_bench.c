@@ -4,6 +4,7 @@
 
 #include "bench.h"
 #include "catalog.h"
+#include "doc_parts.h"
 
 static void put_params(struct json *j, const struct bench_row *row)
 {
@@ -41,6 +42,23 @@ static void put_values(struct json *j, const struct bench_row *row)
 	json_close(j);
 }
 
+static void put_hists(struct json *j, const struct bench_row *row)
+{
+	if (!row->nhists)
+		return;
+	json_kopen(j, "histograms", '{');
+	for (size_t i = 0; i < row->nhists; i++) {
+		const struct bench_hist *x = &row->hist[i];
+
+		json_kopen(j, x->name, '{');
+		json_kstr(j, "unit", x->unit);
+		json_ku64(j, "count", hist_count(x->hist));
+		doc_buckets(j, x->hist);
+		json_close(j);
+	}
+	json_close(j);
+}
+
 void doc_bench(struct json *j, const struct bench_load *load, const struct bench_result *r)
 {
 	json_kopen(j, "bench", '[');
@@ -50,6 +68,7 @@ void doc_bench(struct json *j, const struct bench_load *load, const struct bench
 		json_kstr(j, "case", r->row[i]->name);
 		put_params(j, r->row[i]);
 		put_values(j, r->row[i]);
+		put_hists(j, r->row[i]);
 		json_close(j);
 	}
 	json_close(j);

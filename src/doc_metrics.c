@@ -58,7 +58,7 @@ static void put_quantile(struct json *j, const char *key, const struct hist *h, 
 	doc_known(j, key, !err, v);
 }
 
-static void put_buckets(struct json *j, const struct hist *h)
+void doc_buckets(struct json *j, const struct hist *h)
 {
 	unsigned int i;
 	bool pretty;
@@ -176,7 +176,7 @@ static void put_metric(struct json *j, const struct model *m, const struct scope
 	json_kbool(j, "exact", is_exact(m, sc, x));
 	if (x->bound)
 		json_kstr(j, "bound", x->bound & KD_SERIES_UPPER ? "upper" : "lower");
-	put_buckets(j, info->count_only ? &none : &x->hist);
+	doc_buckets(j, info->count_only ? &none : &x->hist);
 	if (x->worst)
 		put_worst_list(j, m, info, x->worst);
 	json_close(j);

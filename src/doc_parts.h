@@ -16,4 +16,6 @@ void doc_time(struct json *j, const char *key, uint64_t realtime_ns);        /* 
 void doc_known(struct json *j, const char *key, bool known, uint64_t v);     /* else null */
 void doc_measure(struct json *j, unsigned int source, unsigned int measure); /* two keys */
 
+void doc_buckets(struct json *j, const struct hist *h); /* key "buckets" */
+
 #endif

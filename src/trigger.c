@@ -12,6 +12,7 @@
 #include <linux/bpf.h>
 
 #include "../bpf/bench_trigger.h"
+#include "bench_crew.h"
 #include "bench_trigger.skel.h"
 #include "bpf_util.h"
 #include "kernel.h"
@@ -322,7 +323,7 @@ enum trigger_maker trigger_maker_of(enum trigger_kind k)
 static int64_t rename_self(void)
 {
 	for (uint32_t i = 0; i < RENAMES; i++)
-		if (prctl(PR_SET_NAME, "kdefer-bench"))
+		if (prctl(PR_SET_NAME, BENCH_LOAD_COMM))
 			return -errno;
 	return RENAMES;
 }

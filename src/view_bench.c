@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bars.h"
 #include "bench.h"
 #include "catalog.h"
 #include "format.h"
@@ -202,6 +203,18 @@ static void put_reasons(FILE *out, const struct bench_result *r, size_t width)
 				put_absent(out, r->row[i], v, width);
 }
 
+static void put_hists(FILE *out, const struct bench_result *r, size_t width)
+{
+	for (size_t i = 0; i < r->nrows; i++)
+		for (size_t k = 0; k < r->row[i]->nhists; k++) {
+			const struct bench_hist *x = &r->row[i]->hist[k];
+
+			fprintf(out, "\n%s, each %s\n", r->row[i]->name, x->name);
+			bars_print(out, x->hist, strcmp(x->unit, "ns") ? UNIT_COUNT : UNIT_NS, "",
+				   width);
+		}
+}
+
 void view_bench(FILE *out, const struct bench_load *load, const struct bench_result *r,
 		size_t width)
 {
@@ -211,6 +224,7 @@ void view_bench(FILE *out, const struct bench_load *load, const struct bench_res
 		put_common(out, load, r, width);
 		put_table(out, load, r, width);
 		put_reasons(out, r, width);
+		put_hists(out, r, width);
 	}
 	for (size_t i = 0; i < r->nnotes; i++)
 		text_wrap(out, fmt_safe(safe, sizeof(safe), r->note[i]), 0, 2, width);
