@@ -50,7 +50,8 @@ static __always_inline struct bench_work *work_of(__u32 arg)
 	return w;
 }
 
-static __always_inline void failed(struct bench_work *w, long err)
+/* An int: on 6.1 the upper half of what a map operation returns is none of it. */
+static __always_inline void failed(struct bench_work *w, int err)
 {
 	switch (err) {
 	case -ENOMEM:

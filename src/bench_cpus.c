@@ -77,22 +77,3 @@ int bench_choose_cpus(const struct bench_cpus *asked, uint64_t wanted, struct be
 		out->n = (unsigned int)wanted;
 	return 0;
 }
-
-int bench_cpus(unsigned int least, int **cpus, unsigned int *n)
-{
-	const struct bench_cpus none = { 0 };
-	struct bench_cpus c;
-	int err = bench_choose_cpus(&none, 0, &c);
-
-	*cpus = NULL;
-	*n = 0;
-	if (err)
-		return err;
-	if (c.n < least) {
-		free(c.cpu);
-		return log_err(-ENODEV, "needs %u CPUs, and %u can be used here", least, c.n);
-	}
-	*cpus = c.cpu;
-	*n = c.n;
-	return 0;
-}

@@ -70,8 +70,6 @@ int bench_parse_affinity(void *cpus, const char *list);
  * 0 is all of them. Of those there may be too few: -ENODEV, logged. The caller frees out->cpu.
  */
 int bench_choose_cpus(const struct bench_cpus *asked, uint64_t wanted, struct bench_cpus *out);
-/* All of those, at least so many; the caller frees *cpus. The same errors. */
-int bench_cpus(unsigned int least, int **cpus, unsigned int *n);
 
 /*
  * Starts n processes and returns when all wait to go. cpus: that they are pinned to, one each; NULL:

@@ -71,6 +71,8 @@ struct kernel {
  */
 typedef bool (*kernel_wanted)(const char *name, size_t len);
 int kernel_probe(struct kernel *k, kernel_wanted wanted);
+/* All but the symbols, which take a second on a slow host: what host_emit() says. */
+void kernel_probe_host(struct kernel *k);
 int kernel_probe_ftrace(struct kernel *k, kernel_wanted wanted, bool thorough);
 void kernel_free(struct kernel *k);
 /* Lets go of the BTF (megabytes) once all questions about types are answered. */

@@ -192,7 +192,7 @@ static void read_settings(struct kernel *k)
 	read_preempt(k);
 }
 
-int kernel_probe(struct kernel *k, kernel_wanted wanted)
+void kernel_probe_host(struct kernel *k)
 {
 	memset(k, 0, sizeof(*k));
 	k->root = geteuid() == 0;
@@ -203,6 +203,11 @@ int kernel_probe(struct kernel *k, kernel_wanted wanted)
 	if (!k->btf)
 		k->btf_err = errno ? -errno : -ENOENT;
 	read_settings(k);
+}
+
+int kernel_probe(struct kernel *k, kernel_wanted wanted)
+{
+	kernel_probe_host(k);
 	return read_symbols(k, wanted);
 }
 

@@ -113,23 +113,16 @@ static bool is_document(const struct bench_command *b)
 	return b->common.json || b->common.ndjson;
 }
 
-static bool wants_nothing(const char *name, size_t len)
-{
-	(void)name;
-	(void)len;
-	return false;
-}
-
 /* Host and clock as in any other document. */
 static int look_at_host(struct bench_command *b)
 {
 	struct kernel k;
 	struct stream s;
-	int err = kernel_probe(&k, wants_nothing);
+	int err;
 
+	kernel_probe_host(&k);
 	stream_init(&s, model_record, &b->model);
-	if (!err)
-		err = host_emit(&k, &s);
+	err = host_emit(&k, &s);
 	kernel_free(&k);
 	return err;
 }
