@@ -61,6 +61,11 @@ enum kd_measure_id {
 	KD_M_CALL_RCU_HOLDUP, /* ..._HOLDUP: reports of waits that were too long; no histogram */
 	KD_M_RCU_GP_HOLDUP,
 	KD_M_RSTAT_HOLDUP,
+	KD_M_RSTAT_HELD, /* this and what follows: only if asked for */
+	KD_M_RSTAT_IRQS,
+	KD_M_RSTAT_OFF_CPU,
+	KD_M_RSTAT_HOLD_BY_8,
+	KD_M_RSTAT_FLUSH_BY_8,
 	KD_M_COUNT,
 };
 

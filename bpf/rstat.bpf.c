@@ -189,10 +189,24 @@ static __always_inline __u32 kind_of_hold(struct rs_task *t)
 	return by_lock || t->how & RS_WHOLE ? RS_HOLD : RS_HOLD_UPPER;
 }
 
+#include "rstat_split.bpf.h"
+
 /*
- * It has got the lock. contended: the kernel says that it waited. Where it begins to wait a task can be
- * preempted in our program, which then does not run for others on that CPU: their waits are no zeros.
+ * It waited, and where that began a task was preempted in our program, which the kernel then keeps from
+ * others on that CPU. The wait is no zero: it is not longer than since the last hold.
  */
+static __always_inline void wait_unseen(struct rs_task *t, __u64 now)
+{
+	__u64 from = t->ended > t->began ? t->ended : t->began;
+
+	if (t->began && now > from)
+		t->waited += now - from;
+	t->how |= RS_UNSEEN;
+	if (followed(t))
+		count(&absent);
+}
+
+/* It has got the lock. contended: the kernel says that it waited. */
 static __always_inline void got_lock(struct rs_task *t, __u64 now, bool contended)
 {
 	__u64 from = t->wait_from;
@@ -204,9 +218,7 @@ static __always_inline void got_lock(struct rs_task *t, __u64 now, bool contende
 		if (followed(t))
 			rs_add(t, RS_WAIT, now - from);
 	} else if (contended) {
-		t->how |= RS_UNSEEN;
-		if (followed(t))
-			count(&absent);
+		wait_unseen(t, now);
 	} else {
 		t->at_once++;
 	}
@@ -215,6 +227,7 @@ static __always_inline void got_lock(struct rs_task *t, __u64 now, bool contende
 	/* What our own work adds to the hold is not the flush's; the others do wait for it. */
 	t->behind = waited_by(t, now);
 	t->got = bpf_ktime_get_ns();
+	split_got(t);
 }
 
 /*
@@ -239,6 +252,7 @@ static __always_inline void gave_lock(struct rs_task *t, __u64 now)
 
 	t->got = 0;
 	t->ended = now;
+	split_gave(t, now - got);
 	if (!followed(t))
 		return;
 	count(&done);
@@ -262,14 +276,11 @@ static __always_inline bool is_whole(struct rs_task *t)
 	return t->how & RS_CALL || (shape == RS_GLOBAL_BODY && by_lock);
 }
 
-/* RS_KINDS: with a part of its waits, of a part of the flush, it bounds nothing. */
 static __always_inline __u32 kind_of_work(struct rs_task *t)
 {
 	if (!by_lock)
 		return t->how & RS_WHOLE ? RS_WORK : RS_WORK_UPPER;
-	if (t->how & RS_UNSEEN)
-		return is_whole(t) ? RS_WORK_UPPER : RS_KINDS;
-	return is_whole(t) ? RS_WORK : RS_WORK_LOWER;
+	return is_whole(t) && !(t->how & RS_UNSEEN) ? RS_WORK : RS_WORK_LOWER;
 }
 
 /* The flush is over: by its function's return, or by its last lock. */
@@ -283,6 +294,7 @@ static __always_inline void flush_over(struct rs_task *t, __u64 now)
 	rs_add_at_once(t);
 	rs_add(t, is_whole(t) ? RS_FLUSH : RS_FLUSH_LOWER, took);
 	rs_add(t, kind_of_work(t), took - t->waited);
+	split_over(t, took, now);
 }
 
 /*
@@ -303,7 +315,7 @@ static __always_inline void flush_cut(struct rs_task *t)
 }
 
 /* The lock is given up. last: a flush that is seen by its locks only is over with it. */
-static __always_inline int lock_out(bool last)
+static __always_inline int lock_out(bool last, __s32 cpu)
 {
 	__u64 now = bpf_ktime_get_ns();
 	struct rs_task *t = task_find();
@@ -313,6 +325,7 @@ static __always_inline int lock_out(bool last)
 			count(&absent);
 		return 0;
 	}
+	split_cpus(t, cpu);
 	gave_lock(t, now);
 	if (t->how & RS_CALL)
 		return 0;

@@ -48,6 +48,25 @@ struct rs_range {
 
 #define RS_FRAMES 16
 
+/* What a flush spends its time with, besides waits; all in ns, kept where it is asked for. */
+struct rs_split {
+	__u64 held;              /* the lock */
+	__u64 irqs, off;         /* interrupts and softirqs; off the CPU: outside holds and waits */
+	__u64 irqs_ago, off_ago; /* these when the lock was given up last */
+	__u64 irq_from, off_from;
+	__u64 group;  /* held by the holds since the last one that ended a group */
+	__u64 spared; /* between holds of one group, but for interrupts and switches */
+	__u16 holds;
+	__u8 irq_depth;
+	__u8 many; /* some hold was for more CPUs than one */
+	__u8 pad[4];
+};
+
+KD_STATIC_ASSERT(sizeof(struct rs_split) == 80);
+
+/* What if the lock was given up at every so many CPUs. */
+#define RS_GROUP 8
+
 /* A task in a flush, or with the lock, or waiting for it. */
 struct rs_task {
 	__u64 began;     /* the flush; 0: in none */
@@ -58,8 +77,9 @@ struct rs_task {
 	__u64 behind;    /* what others had waited when it got the lock: see waited_by() */
 	__u64 cgroup;    /* struct cgroup */
 	__u64 tick, gap; /* the last tick in this hold, and the longest time without one */
-	__u32 visited;   /* cgroups */
-	__u32 at_once;   /* acquisitions without a wait, not recorded yet */
+	struct rs_split split;
+	__u32 visited; /* cgroups */
+	__u32 at_once; /* acquisitions without a wait, not recorded yet */
 	__s32 last_cpu;
 	__u16 cgroup_no, flusher_no; /* in the table of names; RS_WHO_NONE */
 	__u8 sub;                    /* enum kd_flavour */
@@ -68,7 +88,7 @@ struct rs_task {
 	__u64 ip[RS_FRAMES];
 };
 
-KD_STATIC_ASSERT(sizeof(struct rs_task) == 9 * 8 + 24 + 8 * RS_FRAMES);
+KD_STATIC_ASSERT(sizeof(struct rs_task) == 9 * 8 + 24 + 80 + 8 * RS_FRAMES);
 
 #define RS_CALL 1     /* between entry and return of the public function */
 #define RS_SPAN 2     /* a flush seen by its locks only */
@@ -77,7 +97,7 @@ KD_STATIC_ASSERT(sizeof(struct rs_task) == 9 * 8 + 24 + 8 * RS_FRAMES);
 #define RS_CUT 32     /* its end was not seen */
 #define RS_SWEPT 64   /* its task may be gone: what is current is another */
 #define RS_KNOWN 16   /* cgroup_no, flusher_no, sub and ip are set */
-#define RS_UNSEEN 128 /* it waited, and since when was kept from us: `waited` lacks it */
+#define RS_UNSEEN 128 /* it waited, and since when was kept from us: `waited` is at most so long */
 
 /* What the run-on-demand program is asked (struct kd_run_args.arg[0]). */
 enum rs_run {
@@ -91,8 +111,10 @@ enum rs_run {
  */
 
 /* Series of what has no number of its own: one for each kind, subsystem and dimension. */
-#define RS_KINDS 12
+#define RS_KINDS_ALWAYS \
+	12 /* the others exist where it is asked what flushes spend their time with */
+#define RS_KINDS 17
 #define RS_SUBS 5
-#define RS_REST (RS_KINDS * RS_SUBS * 2)
+#define RS_REST(kinds) ((kinds)*RS_SUBS * 2)
 
 #endif

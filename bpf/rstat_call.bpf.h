@@ -161,7 +161,7 @@ SEC("fexit/cgroup_rstat_flush_locked")
 int rs_body_out(__u64 *ctx)
 {
 	count_run();
-	return lock_out(true);
+	return lock_out(true, -1);
 }
 
 /* A tick on the CPU that flushes, in an interrupt. */

@@ -102,7 +102,7 @@ SEC("tp_btf/cgroup_rstat_unlock")
 int rs_hold_out(__u64 *ctx)
 {
 	count_run();
-	return lock_out(is_last(ctx[1]));
+	return lock_out(is_last(ctx[1]), ctx[1]);
 }
 
 #endif

@@ -8,7 +8,7 @@
 
 /* --- series --- */
 
-#define KIND_ROOM 16 /* RS_KINDS, rounded up so that a mask bounds the index */
+#define KIND_ROOM 32 /* RS_KINDS, rounded up so that a mask bounds the index */
 
 /* A measure, and whether its value is a bound. RS_KINDS of them. */
 enum rs_kind {
@@ -24,6 +24,11 @@ enum rs_kind {
 	RS_CGROUPS,
 	RS_BLAME,
 	RS_BLAME_UPPER,
+	RS_HELD, /* RS_KINDS_ALWAYS: what is asked for apart begins here */
+	RS_IRQS,
+	RS_OFF_CPU,
+	RS_HOLD_BY_8,
+	RS_FLUSH_BY_8,
 };
 
 static const struct {
@@ -41,6 +46,11 @@ static const struct {
 	[RS_CGROUPS] = { KD_M_RSTAT_CGROUPS, 0, 0 },
 	[RS_BLAME] = { KD_M_RSTAT_BLAME, 0, 0 },
 	[RS_BLAME_UPPER] = { KD_M_RSTAT_BLAME, KD_SERIES_UPPER, 0 },
+	[RS_HELD] = { KD_M_RSTAT_HELD, 0, 0 },
+	[RS_IRQS] = { KD_M_RSTAT_IRQS, 0, 0 },
+	[RS_OFF_CPU] = { KD_M_RSTAT_OFF_CPU, 0, 0 },
+	[RS_HOLD_BY_8] = { KD_M_RSTAT_HOLD_BY_8, 0, 0 },
+	[RS_FLUSH_BY_8] = { KD_M_RSTAT_FLUSH_BY_8, 0, 0 },
 };
 
 /* The verifier of 6.1 forgets bounds of 32 bits: the mask stands right before the use. */

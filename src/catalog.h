@@ -31,6 +31,7 @@ struct measure_info {
 	bool holdup;        /* reports of waits that were too long: hooked where they are armed */
 	const char *entries; /* of lists: "callbacks" */
 	bool count_only;     /* events have no value: nothing but their number is of use */
+	bool asked_only;     /* costs more, or explains another: not taken with its source */
 };
 
 const char *source_name(unsigned int source);                  /* "call_rcu"; never NULL ("?") */

@@ -26,6 +26,9 @@ void doc_metrics(struct json *j, const struct model *m, const struct scope *sc,
 int doc_pending(struct json *j, const struct model *m, const struct backlog_query *q);
 int doc_debt(struct json *j, const struct model *m, const struct backlog_query *q);
 void doc_gp(struct json *j, const struct model *m, const struct backlog_query *q);
+/* blame and split of cgroup statistics, where measured; 0 or -ENOMEM: then it is cut short. */
+int doc_flushes(struct json *j, const struct model *m, const struct scope *sc,
+		const struct filter *filters, size_t nfilters);
 void doc_lost(struct json *j, const struct model *m, const struct scope *sc);
 void doc_counts(struct json *j, const struct model *m, const struct scope *sc);
 /* `before`: what the tool had cost when the window began; NULL: all that it has cost. */

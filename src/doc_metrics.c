@@ -30,9 +30,8 @@ static void put_key(struct json *j, enum key_name key, const struct key_value *v
 	}
 }
 
-static void put_keys(struct json *j, const struct metric *x, bool raw_addresses)
+void doc_keys(struct json *j, const struct keys *k, enum key_name by, bool raw_addresses)
 {
-	const struct keys *k = &x->keys;
 	unsigned int i;
 	bool pretty;
 
@@ -45,7 +44,7 @@ static void put_keys(struct json *j, const struct metric *x, bool raw_addresses)
 		put_address(j, k->address);
 	if (key_has(k, KEY_OTHER)) {
 		json_kbool(j, key_text(KEY_OTHER), true);
-		json_kstr(j, "of", key_text(x->by)); /* there may be one of each breakdown */
+		json_kstr(j, "of", key_text(by)); /* there may be one of each breakdown */
 	}
 	doc_flow_close(j, pretty);
 }
@@ -168,7 +167,7 @@ static void put_metric(struct json *j, const struct model *m, const struct scope
 	json_open(j, '{');
 	doc_measure(j, x->source, x->measure);
 	json_kstr(j, "unit", unit_name(info->unit));
-	put_keys(j, x, sc->raw_addresses);
+	doc_keys(j, &x->keys, x->by, sc->raw_addresses);
 	if (key_has(&x->keys, KEY_OTHER) && x->keys.others)
 		json_ku64(j, "folded", x->keys.others);
 	json_ku64(j, "count", hist_count(&x->hist));

@@ -91,6 +91,21 @@ static const struct {
 	{ "bpf_rstat_flush", "a flush visits a cgroup (base statistics)" },
 	{ "mem_cgroup_css_rstat_flush", "a flush visits a memory cgroup" },
 	{ "blkcg_rstat_flush", "a flush visits a cgroup of io" },
+	{ "irq_handler_entry", "a device's interrupt handler begins" },
+	{ "irq_handler_exit", "a device's interrupt handler ends" },
+	{ "softirq_entry", "a softirq begins" },
+	{ "softirq_exit", "a softirq ends" },
+	{ "local_timer_entry", "the interrupt of the CPU's own timer begins" },
+	{ "local_timer_exit", "the interrupt of the CPU's own timer ends" },
+	{ "reschedule_entry", "an interrupt that asks for another task begins" },
+	{ "reschedule_exit", "an interrupt that asks for another task ends" },
+	{ "call_function_entry", "a function that another CPU asks of several begins" },
+	{ "call_function_exit", "a function that another CPU asks of several ends" },
+	{ "call_function_single_entry", "a function that another CPU asks for begins" },
+	{ "call_function_single_exit", "a function that another CPU asks for ends" },
+	{ "irq_work_entry", "work that was put off to an interrupt begins" },
+	{ "irq_work_exit", "work that was put off to an interrupt ends" },
+	{ "sched_switch", "a task leaves its CPU to another" },
 };
 
 static const char *meaning(const char *function)

@@ -105,6 +105,37 @@ static const struct plan_hook visits_by_subsys[] = {
 static const struct plan_hook visits_irqsafe[] = { CALLS_IRQSAFE, VISITS, { 0 } };
 static const struct plan_hook visits[] = { CALLS, VISITS, { 0 } };
 
+/* --- what a flush spends its time with --- */
+
+#define TP(name, tracepoint) \
+	{ .program = name, .target = tracepoint, .need = HOOK_REQUIRED, .is_tp = true }
+#define TP_X86(name, tracepoint, missing) \
+	{ .program = name, .target = tracepoint, .need = HOOK_OPTIONAL, .is_tp = true, .without = missing, \
+	  .case_type = "cpuinfo_x86", .case_field = "x86" }
+#define INTERRUPTS \
+	TP("rs_irq_on", "irq_handler_entry"), TP("rs_irq_off", "irq_handler_exit"), \
+	TP("rs_softirq_on", "softirq_entry"), TP("rs_softirq_off", "softirq_exit"), \
+	TP_X86("rs_timer_on", "local_timer_entry", "the local timer"), \
+	TP_X86("rs_timer_off", "local_timer_exit", "the local timer"), \
+	TP_X86("rs_resched_on", "reschedule_entry", "calls to reschedule"), \
+	TP_X86("rs_resched_off", "reschedule_exit", "calls to reschedule"), \
+	TP_X86("rs_call_on", "call_function_entry", "calls by other CPUs"), \
+	TP_X86("rs_call_off", "call_function_exit", "calls by other CPUs"), \
+	TP_X86("rs_call_one_on", "call_function_single_entry", "calls by one other CPU"), \
+	TP_X86("rs_call_one_off", "call_function_single_exit", "calls by one other CPU"), \
+	TP_X86("rs_irq_work_on", "irq_work_entry", "irq work"), \
+	TP_X86("rs_irq_work_off", "irq_work_exit", "irq work")
+#define SWITCH TP("rs_switch", "sched_switch")
+
+/* What a flush is, its own row says; where the lock has no tracepoints, its functions tell. */
+static const struct plan_hook irqs_lock[] = { INTERRUPTS, LOCK, { 0 } };
+static const struct plan_hook irqs_irqsafe[] = { INTERRUPTS, CALLS_IRQSAFE, BODY, { 0 } };
+static const struct plan_hook irqs_old[] = { INTERRUPTS, CALLS, BODY, { 0 } };
+static const struct plan_hook off_cpu_lock[] = { SWITCH, LOCK, { 0 } };
+static const struct plan_hook off_cpu_irqsafe[] = { SWITCH, CALLS_IRQSAFE, BODY, { 0 } };
+static const struct plan_hook off_cpu_old[] = { SWITCH, CALLS, BODY, { 0 } };
+static const struct plan_hook by_8_lock[] = { INTERRUPTS, SWITCH, LOCK, { 0 } };
+
 /* --- the ways, best first --- */
 
 const struct plan_way rstat_flush_ways[] = {
@@ -149,6 +180,24 @@ const struct plan_way rstat_blame_ways[] = {
 	{ BACKEND_TP_BTF, lock, NULL, NULL },
 	{ BACKEND_FENTRY, blame_irqsafe, by_cgroup, NULL },
 	{ BACKEND_FENTRY, blame_old, by_cgroup, NULL },
+	{ 0 },
+};
+
+const struct plan_way rstat_held_ways[] = { { BACKEND_TP_BTF, lock, NULL, NULL }, { 0 } };
+const struct plan_way rstat_hold_by_8_ways[] = { { BACKEND_TP_BTF, lock, NULL, NULL }, { 0 } };
+const struct plan_way rstat_flush_by_8_ways[] = { { BACKEND_TP_BTF, by_8_lock, NULL, NULL }, { 0 } };
+
+const struct plan_way rstat_irqs_ways[] = {
+	{ BACKEND_TP_BTF, irqs_lock, NULL, NULL },
+	{ BACKEND_FENTRY, irqs_irqsafe, by_cgroup, NULL },
+	{ BACKEND_FENTRY, irqs_old, by_cgroup, NULL },
+	{ 0 },
+};
+
+const struct plan_way rstat_off_cpu_ways[] = {
+	{ BACKEND_TP_BTF, off_cpu_lock, NULL, NULL },
+	{ BACKEND_FENTRY, off_cpu_irqsafe, by_cgroup, NULL },
+	{ BACKEND_FENTRY, off_cpu_old, by_cgroup, NULL },
 	{ 0 },
 };
 

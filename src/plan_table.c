@@ -461,6 +461,11 @@ const struct plan_measure plan_table[] = {
 	{ KD_SRC_RSTAT, KD_M_RSTAT_WORK, KD_FL_NONE, rstat_work_ways },
 	{ KD_SRC_RSTAT, KD_M_RSTAT_CGROUPS, KD_FL_NONE, rstat_cgroups_ways },
 	{ KD_SRC_RSTAT, KD_M_RSTAT_BLAME, KD_FL_NONE, rstat_blame_ways },
+	{ KD_SRC_RSTAT, KD_M_RSTAT_HELD, KD_FL_NONE, rstat_held_ways },
+	{ KD_SRC_RSTAT, KD_M_RSTAT_IRQS, KD_FL_NONE, rstat_irqs_ways },
+	{ KD_SRC_RSTAT, KD_M_RSTAT_OFF_CPU, KD_FL_NONE, rstat_off_cpu_ways },
+	{ KD_SRC_RSTAT, KD_M_RSTAT_HOLD_BY_8, KD_FL_NONE, rstat_hold_by_8_ways },
+	{ KD_SRC_RSTAT, KD_M_RSTAT_FLUSH_BY_8, KD_FL_NONE, rstat_flush_by_8_ways },
 	{ KD_SRC_RSTAT, KD_M_RSTAT_PENDING, KD_FL_NONE, rstat_pending_ways },
 };
 

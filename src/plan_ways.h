@@ -6,7 +6,9 @@
 #include "plan.h"
 
 extern const struct plan_way rstat_flush_ways[], rstat_wait_ways[], rstat_hold_ways[],
-	rstat_work_ways[], rstat_cgroups_ways[], rstat_blame_ways[], rstat_pending_ways[];
+	rstat_work_ways[], rstat_cgroups_ways[], rstat_blame_ways[], rstat_pending_ways[],
+	rstat_held_ways[], rstat_irqs_ways[], rstat_off_cpu_ways[], rstat_hold_by_8_ways[],
+	rstat_flush_by_8_ways[];
 extern const struct plan_way holdup_gp_rcu_ways[];
 
 #endif

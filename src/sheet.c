@@ -51,6 +51,7 @@ static void put_heading(struct sheet *s, const char *mark, const char *text)
 
 	to_ascii(ascii, sizeof(ascii), text);
 	leave_a_line(s);
+	s->below_table = false;
 	if (!s->markdown) {
 		text_wrap(s->out, ascii, 0, 0, s->width);
 		return;
@@ -106,6 +107,9 @@ void sheet_line(struct sheet *s, const char *fmt, ...)
 		text_wrap(s->out, ascii, 0, 2, s->width);
 		return;
 	}
+	if (s->below_table)
+		fputs("\n", s->out);
+	s->below_table = false;
 	put_escaped(s->out, ascii);
 	fputs("\n", s->out);
 }
@@ -155,4 +159,5 @@ void sheet_table(struct sheet *s, const struct table *t)
 	fputs("|\n", s->out);
 	for (i = 0; i < t->nrows; i++)
 		put_markdown_row(s->out, t, i);
+	s->below_table = true;
 }

@@ -18,7 +18,8 @@ struct sheet {
 	FILE *out;
 	bool markdown;
 	size_t width;
-	bool begun; /* something stands above: a heading leaves a line free */
+	bool begun;       /* something stands above: a heading leaves a line free */
+	bool below_table; /* in Markdown, what stands right below one would be its next row */
 };
 
 void sheet_init(struct sheet *s, FILE *out, bool markdown, size_t width);

@@ -28,24 +28,36 @@ struct rstat {
 	struct beginnings begins;
 };
 
-/* Powers of two: series, some eight for each name; cgroups and flushers with names; tasks at a time. */
+/*
+ * Powers of two: series, some eight for each name; cgroups and flushers with names; tasks at a time.
+ * rest: series of what has no number of its own.
+ */
 struct sizes {
-	uint32_t slots, who, tasks;
+	uint32_t slots, who, tasks, rest;
 };
 
 static const struct sizes most = { .slots = 2048, .who = 256, .tasks = 4096 };
-static const struct sizes least = { .slots = 64, .who = 16, .tasks = 64 };
+static const struct sizes least = {
+	.slots = 64, .who = 16, .tasks = 64, .rest = RS_REST(RS_KINDS)
+};
 
 static uint64_t bytes_for(const struct sizes *s, int cpus)
 {
-	return (s->slots + RS_REST) * SERIES_BYTES + 2 * s->who * sizeof(struct rs_who) +
+	return (s->slots + s->rest) * SERIES_BYTES + 2 * s->who * sizeof(struct rs_who) +
 	       (s->tasks + (uint64_t)cpus) * TASK_BYTES + 2 * RS_LISTS * WORST_WHO_BYTES +
 	       131072; /* small maps, rounding */
 }
 
-static int choose_sizes(struct sizes *s, uint64_t max, int cpus)
+/* What flushes spend their time with has series of its own. */
+static const uint64_t split_measures = 1ULL << KD_M_RSTAT_HELD | 1ULL << KD_M_RSTAT_IRQS |
+				       1ULL << KD_M_RSTAT_OFF_CPU | 1ULL << KD_M_RSTAT_HOLD_BY_8 |
+				       1ULL << KD_M_RSTAT_FLUSH_BY_8;
+
+static int choose_sizes(struct sizes *s, uint64_t max, int cpus, bool split)
 {
-	for (*s = most; bytes_for(s, cpus) > max;) {
+	*s = most;
+	s->rest = split ? RS_REST(RS_KINDS) : RS_REST(RS_KINDS_ALWAYS);
+	while (bytes_for(s, cpus) > max) {
 		if (s->slots > least.slots)
 			s->slots /= 2;
 		else if (s->tasks > least.tasks)
@@ -68,8 +80,8 @@ static void size_maps(struct rstat *r, const struct sizes *s)
 {
 	bpf_map__set_max_entries(r->skel->maps.tasks, s->tasks);
 	bpf_map__set_max_entries(r->skel->maps.whos, 2 * s->who);
-	bpf_map__set_max_entries(r->skel->maps.slots, s->slots + RS_REST);
-	bpf_map__set_max_entries(r->skel->maps.shadows, s->slots + RS_REST);
+	bpf_map__set_max_entries(r->skel->maps.slots, s->slots + s->rest);
+	bpf_map__set_max_entries(r->skel->maps.shadows, s->slots + s->rest);
 	bpf_map__set_max_entries(r->skel->maps.worst, 2 * RS_LISTS);
 }
 
@@ -121,12 +133,13 @@ static int set_constants(struct rstat *r, const struct source_conf *conf, const 
 	ro->text_bytes = text.to - text.from;
 	ro->nr_slots = s->slots;
 	ro->slot_shift = 64 - (uint32_t)__builtin_ctz(s->slots);
-	ro->more_slots = RS_REST;
+	ro->more_slots = s->rest;
 	ro->who_most = s->who;
 	ro->shape = shape_of(conf->kernel);
 	ro->by_lock = plan_uses(r->plan, KD_SRC_RSTAT, "rs_hold_in");
 	ro->final_cpu = last;
 	ro->wanted = measures_of(r->plan);
+	ro->split = (ro->wanted & split_measures) != 0;
 	ro->own_tgid = (uint32_t)getpid();
 	if (conf->kernel->hz && plan_uses(r->plan, KD_SRC_RSTAT, "rs_tick"))
 		ro->tick_ns = 1000000000 / conf->kernel->hz;
@@ -137,7 +150,8 @@ static int set_constants(struct rstat *r, const struct source_conf *conf, const 
 static int load_object(struct rstat *r, struct source_conf *conf)
 {
 	struct sizes s;
-	int err = choose_sizes(&s, conf->max_memory, conf->kernel->possible_cpus);
+	bool split = measures_of(conf->plan) & split_measures;
+	int err = choose_sizes(&s, conf->max_memory, conf->kernel->possible_cpus, split);
 
 	if (err) {
 		source_refuse(r->plan, KD_SRC_RSTAT,

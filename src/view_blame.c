@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "catalog.h"
+#include "flushes.h"
 #include "format.h"
 #include "text.h"
 #include "view_blame.h"
@@ -15,101 +16,12 @@
 
 #define ROWS_MOST 10
 
-/* Sums over subsystems and bounds: a flush or hold of any kind is time all the same. */
-struct blame {
-	const struct keys *keys; /* NULL: of the rest */
-	uint64_t flushes, flush_ns, hold_ns, behind_ns;
-	bool bound; /* behind_ns is one */
-};
+typedef int (*add_fn)(struct table *t, const char *const *cells);
 
-struct blames {
-	struct metric *metrics;
-	size_t nmetrics;
-	struct blame *row;
-	size_t n;
-	enum key_name by;
-};
-
-static bool same_keys(const struct blame *b, const struct metric *x, enum key_name by)
+static char *name_of(char *buf, size_t size, const struct flush_row *row, enum key_name by)
 {
-	char a[VIEW_KEY], c[VIEW_KEY];
-
-	if (!b->keys || !key_has(&x->keys, by))
-		return !b->keys && !key_has(&x->keys, by);
-	return !strcmp(view_key(a, sizeof(a), b->keys, by), view_key(c, sizeof(c), &x->keys, by));
-}
-
-static struct blame *row_of(struct blames *all, const struct metric *x)
-{
-	struct blame *b;
-
-	for (size_t i = 0; i < all->n; i++)
-		if (same_keys(&all->row[i], x, all->by))
-			return &all->row[i];
-	b = &all->row[all->n++];
-	*b = (struct blame){ .keys = key_has(&x->keys, all->by) ? &x->keys : NULL };
-	return b;
-}
-
-static void count(struct blames *all, const struct metric *x)
-{
-	struct blame *b;
-
-	if (x->source != KD_SRC_RSTAT || x->by != all->by)
-		return;
-	b = row_of(all, x);
-	if (x->measure == KD_M_RSTAT_FLUSH) {
-		b->flushes += hist_count(&x->hist);
-		b->flush_ns += x->hist.sum;
-	} else if (x->measure == KD_M_RSTAT_HOLD) {
-		b->hold_ns += x->hist.sum;
-	} else if (x->measure == KD_M_RSTAT_BLAME) {
-		b->behind_ns += x->hist.sum;
-		b->bound |= x->bound != 0;
-	}
-}
-
-static int by_blame(const void *pa, const void *pb)
-{
-	const struct blame *a = pa, *b = pb;
-
-	if (a->behind_ns != b->behind_ns)
-		return a->behind_ns < b->behind_ns ? 1 : -1;
-	return (a->hold_ns < b->hold_ns) - (a->hold_ns > b->hold_ns);
-}
-
-static int collect(struct blames *all, const struct view_hist *v, enum key_name by)
-{
-	const struct query q = {
-		.interval = v->scope->interval,
-		.by = 1u << by,
-		.filters = v->filters,
-		.nfilters = v->nfilters,
-	};
-	int err = model_metrics(v->model, &q, &all->metrics, &all->nmetrics);
-
-	if (err)
-		return err;
-	all->by = by;
-	all->row = calloc(all->nmetrics + 1, sizeof(*all->row));
-	if (!all->row)
-		return -ENOMEM;
-	for (size_t i = 0; i < all->nmetrics; i++)
-		count(all, &all->metrics[i]);
-	qsort(all->row, all->n, sizeof(*all->row), by_blame);
-	return 0;
-}
-
-static void forget(struct blames *all)
-{
-	free(all->metrics);
-	free(all->row);
-}
-
-static char *name_of(char *buf, size_t size, const struct blame *b, enum key_name by)
-{
-	if (b->keys)
-		return view_key(buf, size, b->keys, by);
+	if (row->keys)
+		return view_key(buf, size, row->keys, by);
 	snprintf(buf, size, "other");
 	return buf;
 }
@@ -131,91 +43,86 @@ static void known_ns(char buf[FMT_LEN], uint64_t ns)
 		snprintf(buf, FMT_LEN, "-");
 }
 
-static int put_table(FILE *out, const struct view_hist *v, const struct blames *all)
+static int fill_table(struct table *t, const struct flush_rows *all, add_fn add)
 {
-	struct table_column heads[] = {
-		{ all->by == KEY_FLUSHER ? "BEHIND WHOM (FLUSHER)" : "BEHIND WHAT (CGROUP)", false,
-		  0 },
-		{ "FLUSHES", true, 2 },
-		{ "IN FLUSH", true, 3 },
-		{ "HOLDING", true, 1 },
-		{ "OTHERS WAITED", true, 0 },
-	};
-	struct table t;
 	int err = 0;
 
-	table_init(&t, heads, sizeof(heads) / sizeof(heads[0]));
 	for (size_t i = 0; i < all->n && i < ROWS_MOST && !err; i++) {
-		const struct blame *b = &all->row[i];
+		const struct flush_row *row = &all->row[i];
 		char key[VIEW_KEY], n[FMT_LEN], flush[FMT_LEN], hold[FMT_LEN], behind[FMT_LEN];
 		const char *const cells[] = { key, n, flush, hold, behind };
 
-		if (!b->behind_ns)
+		if (!row->behind_ns)
 			break;
-		name_of(key, sizeof(key), b, all->by);
-		known_count(n, b->flushes);
-		known_ns(flush, b->flush_ns);
-		known_ns(hold, b->hold_ns);
-		known_ns(behind, b->behind_ns);
-		err = table_add(&t, cells);
+		name_of(key, sizeof(key), row, all->by);
+		known_count(n, row->flushes);
+		known_ns(flush, row->flush_ns);
+		known_ns(hold, row->hold_ns);
+		known_ns(behind, row->behind_ns);
+		err = add(t, cells);
 	}
-	if (!err) {
-		fputc('\n', out);
-		table_print(&t, out, v->width);
-	}
-	table_free(&t);
 	return err;
 }
 
-/*
- * All waits for the locks that are seen. Time that our own programs take between two stamps can make
- * what is behind holds a little more than the waits themselves: then it is the whole.
- */
-static uint64_t waited(const struct blames *all)
+/* Of a part of those who wait nothing follows for all. */
+static bool gain_text(char *text, size_t size, const struct flush_rows *all, bool filtered)
 {
-	uint64_t sum = 0, behind = 0;
+	char key[VIEW_KEY], behind[FMT_LEN], total[FMT_LEN];
+	const struct flush_row *row = all->row;
+	double share;
 
-	for (size_t i = 0; i < all->nmetrics; i++)
-		if (all->metrics[i].measure == KD_M_RSTAT_WAIT &&
-		    all->metrics[i].source == KD_SRC_RSTAT && view_is_total(&all->metrics[i]))
-			sum += all->metrics[i].hist.sum;
-	for (size_t i = 0; i < all->n; i++)
-		behind += all->row[i].behind_ns;
-	return sum && sum < behind ? behind : sum;
-}
-
-/* What it waited itself would vanish too, in part behind others: at least what was behind it. */
-static void put_gain(FILE *out, const struct view_hist *v, const struct blames *all)
-{
-	char key[VIEW_KEY], behind[FMT_LEN], total[FMT_LEN], text[VIEW_KEY + 256];
-	const struct blame *b = &all->row[0];
-	uint64_t sum = waited(all);
-
-	/* Of a part of those who wait nothing follows for all. */
-	if (!sum || !b->keys || b->bound || v->nfilters)
-		return;
+	if (filtered || all->by != KEY_FLUSHER || !flush_gain(all, &share))
+		return false;
 	snprintf(
-		text, sizeof(text),
+		text, size,
 		"If %s stopped, at least %.1f%% of all waiting for the lock would vanish: %s of %s "
 		"were behind its holds.",
-		name_of(key, sizeof(key), b, all->by),
-		b->behind_ns < sum ? 100.0 * (double)b->behind_ns / (double)sum : 100.0,
-		fmt_ns(behind, sizeof(behind), b->behind_ns), fmt_ns(total, sizeof(total), sum));
-	fputc('\n', out);
-	text_wrap(out, text, 0, 2, v->width);
+		name_of(key, sizeof(key), row, all->by), 100 * share,
+		fmt_ns(behind, sizeof(behind), row->behind_ns),
+		fmt_ns(total, sizeof(total), all->waited_ns));
+	return true;
+}
+
+#define COLUMNS 5
+
+static void name_columns(struct table_column heads[COLUMNS], enum key_name by)
+{
+	heads[0] = (struct table_column){ by == KEY_FLUSHER ? "BEHIND WHOM (FLUSHER)"
+							    : "BEHIND WHAT (CGROUP)",
+					  false, 0 };
+	heads[1] = (struct table_column){ "FLUSHES", true, 2 };
+	heads[2] = (struct table_column){ "IN FLUSH", true, 3 };
+	heads[3] = (struct table_column){ "HOLDING", true, 1 };
+	heads[4] = (struct table_column){ "OTHERS WAITED", true, 0 };
+}
+
+static bool is_any(const struct flush_rows *all)
+{
+	return all->n && all->row[0].behind_ns;
 }
 
 static int put_by(FILE *out, const struct view_hist *v, enum key_name by)
 {
-	struct blames all = { .n = 0 };
-	int err = collect(&all, v, by);
+	struct table_column heads[COLUMNS];
+	char gain[VIEW_KEY + 256];
+	struct flush_rows all;
+	struct table t;
+	int err = flush_rows_collect(&all, v->model, v->scope, v->filters, v->nfilters, by);
 
-	if (!err && all.n && all.row[0].behind_ns) {
-		err = put_table(out, v, &all);
-		if (!err && by == KEY_FLUSHER)
-			put_gain(out, v, &all);
+	name_columns(heads, by);
+	table_init(&t, heads, COLUMNS);
+	if (!err && is_any(&all))
+		err = fill_table(&t, &all, table_add);
+	if (!err && t.nrows) {
+		fputc('\n', out);
+		table_print(&t, out, v->width);
+		if (gain_text(gain, sizeof(gain), &all, v->nfilters)) {
+			fputc('\n', out);
+			text_wrap(out, gain, 0, 2, v->width);
+		}
 	}
-	forget(&all);
+	table_free(&t);
+	flush_rows_free(&all);
 	return err;
 }
 
@@ -227,4 +134,39 @@ int view_blame(FILE *out, const struct view_hist *v)
 		return 0;
 	err = put_by(out, v, KEY_CGROUP);
 	return err ? err : put_by(out, v, KEY_FLUSHER);
+}
+
+static int sheet_by(struct sheet *s, const struct model *m, const struct scope *sc,
+		    enum key_name by)
+{
+	struct table_column heads[COLUMNS];
+	char gain[VIEW_KEY + 256];
+	struct flush_rows all;
+	struct table t;
+	int err = flush_rows_collect(&all, m, sc, NULL, 0, by);
+
+	name_columns(heads, by);
+	table_init(&t, heads, COLUMNS);
+	if (!err && is_any(&all))
+		err = fill_table(&t, &all, sheet_row);
+	if (!err && t.nrows) {
+		sheet_heading(s, by == KEY_FLUSHER ? "WHOSE FLUSHES OTHERS WAITED FOR"
+						   : "FLUSHES OF WHAT OTHERS WAITED FOR");
+		sheet_table(s, &t);
+		if (gain_text(gain, sizeof(gain), &all, false))
+			sheet_line(s, "%s", gain);
+	}
+	table_free(&t);
+	flush_rows_free(&all);
+	return err;
+}
+
+int sheet_blame(struct sheet *s, const struct model *m, const struct scope *sc)
+{
+	int err;
+
+	if (!scope_has_measure(sc, KD_M_RSTAT_BLAME))
+		return 0;
+	err = sheet_by(s, m, sc, KEY_CGROUP);
+	return err ? err : sheet_by(s, m, sc, KEY_FLUSHER);
 }

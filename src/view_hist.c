@@ -298,8 +298,11 @@ static void put_method(FILE *out, const struct view_hist *v, const struct metric
 
 /* --- put together --- */
 
+/* What flushes spend their time with is one table behind them. */
 static bool is_shown_total(const struct view_hist *v, const struct metric *x)
 {
+	if (measure_info(x->measure)->asked_only && scope_has_measure(v->scope, KD_M_RSTAT_FLUSH))
+		return false;
 	return scope_has_measure(v->scope, x->measure) && view_is_total(x);
 }
 
@@ -431,6 +434,8 @@ int view_hist(FILE *out, const struct view_hist *v)
 		     !view_is_total(&v->metrics[i + 1])))
 			err = view_blame(out, v);
 	}
+	if (!err)
+		err = view_split(out, v);
 	if (!v->brief)
 		put_off_rows(out, v, first);
 	if (!err)

@@ -9,6 +9,7 @@
 #include "format.h"
 #include "own_cost.h"
 #include "plan.h"
+#include "view_blame.h"
 #include "view_parts.h"
 #include "view_report.h"
 
@@ -286,7 +287,7 @@ static bool is_slow_key(const struct report *r, const struct metric *x)
 {
 	return !view_is_total(x) && is_asked(r, x) && x->by != KEY_LAZY &&
 	       !key_has(&x->keys, KEY_OTHER) && hist_count(&x->hist) &&
-	       measure_info(x->measure)->unit == UNIT_NS;
+	       !measure_info(x->measure)->asked_only && measure_info(x->measure)->unit == UNIT_NS;
 }
 
 static int put_keys(struct sheet *s, const struct report *r)
@@ -494,6 +495,10 @@ int view_report(struct sheet *s, const struct report *r)
 		err = put_keys(s, r);
 	if (!err)
 		err = put_worst(s, r);
+	if (!err)
+		err = sheet_blame(s, r->model, r->scope);
+	if (!err)
+		err = sheet_split(s, r->model, r->scope);
 	if (!err)
 		err = report_lists(s, r);
 	if (!err)

@@ -31,6 +31,15 @@ const struct opt source_options[] = {
 	{ 0 },
 };
 
+const struct opt split_options[] = {
+	{ .name = "split",
+	  .type = OPT_FLAG,
+	  .help = "of rstat: also what flushes spend their time with: holds, waits, interrupts, "
+		  "off the CPU",
+	  FIELD(split) },
+	{ 0 },
+};
+
 const struct opt over_options[] = {
 	{ .name = "over",
 	  .type = OPT_CALL,
@@ -434,8 +443,24 @@ static int check_keys(const struct common *c, const char *command)
 	return err;
 }
 
+/* Measures that come only if they are asked for, as bits. */
+static uint64_t asked_only(void)
+{
+	const struct measure_info *info;
+	uint64_t measures = 0;
+
+	for (unsigned int i = 0; (info = measure_info(i)); i++)
+		if (info->asked_only)
+			measures |= 1ULL << i;
+	return measures;
+}
+
 int common_check(const struct common *c, const char *command)
 {
+	if (c->split && (c->want.measures & asked_only()) != asked_only())
+		return log_err(-EINVAL,
+			       "%s: --split is about rstat as a whole: use -s rstat, or no -s",
+			       command);
 	if (c->json && c->ndjson)
 		return log_err(-EINVAL, "%s: --json and --ndjson exclude each other", command);
 	if (c->top && c->full)
@@ -620,6 +645,8 @@ void common_conf(const struct common *c, struct session_conf *conf)
 	conf->want = c->want;
 	conf->want.flavours &= filtered_groups(c);
 	conf->want.measures &= filtered_measures(c);
+	if (!c->split)
+		conf->want.measures &= ~asked_only() | c->want.named;
 	conf->attach_timeout_ns = c->attach_timeout_ns;
 	conf->max_memory = c->max_memory;
 	conf->sample = c->sample;

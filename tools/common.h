@@ -49,12 +49,14 @@ struct common {
 	struct plan_request want;
 	struct limits over;
 	uint64_t attach_timeout_ns, max_memory, sample;
+	bool split;
 };
 
 void common_init(struct common *c);
 
 /* Tables for struct opts_command. */
 extern const struct opt source_options[];  /* -s */
+extern const struct opt split_options[];   /* --split */
 extern const struct opt over_options[];    /* --over */
 extern const struct opt show_options[];    /* --by, --filter, --top, --full, --raw-addresses */
 extern const struct opt output_options[];  /* --json, --ndjson, --input, --follow */

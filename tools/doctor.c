@@ -132,6 +132,7 @@ static int try_plan(struct doctor_command *d)
 	int err;
 
 	common_conf(&d->common, &conf);
+	conf.want.measures = d->common.want.measures; /* those that come if asked for, too */
 	err = session_try(&conf, &d->kernel, &d->plan, bytes);
 	for (unsigned int src = 0; src < KD_SRC_COUNT; src++)
 		d->memory[src].taken = bytes[src];

@@ -61,13 +61,14 @@ static const struct opt hist_options[] = {
 };
 
 static const struct opt *const tables[] = {
-	source_options, hist_options, show_options, output_options, measure_options, NULL,
+	source_options, split_options,   hist_options, show_options,
+	output_options, measure_options, NULL,
 };
 
 static const struct opts_command hist_opts = {
 	.name = "hist",
 	.summary = "Show how long deferred work waited: histograms, quantiles, keys.",
-	.usage = "[-s SOURCES] [-d TIME] [-i TIME] [--by KEY] [--filter KEY=GLOB] "
+	.usage = "[-s SOURCES] [--split] [-d TIME] [-i TIME] [--by KEY] [--filter KEY=GLOB] "
 		 "[--top N | --full] [--json | --ndjson] [-o FILE] "
 		 "[--input FILE [--follow] | -- COMMAND ...]",
 	.tables = tables,
@@ -99,6 +100,7 @@ static int put_document(const struct show *s, FILE *out, bool interval, const ch
 	doc_labels(&j, m);
 	doc_plan(&j, m, &sc);
 	doc_metrics(&j, m, &sc, metrics, n);
+	doc_flushes(&j, m, &sc, h->common.filters.f, h->common.filters.n);
 	doc_lost(&j, m, &sc);
 	doc_counts(&j, m, &sc);
 	doc_self(&j, m, &sc, interval ? &s->before : NULL);
@@ -242,6 +244,8 @@ static int check(struct hist_command *h, const struct opts_rest *rest)
 		live_only = "--output";
 	else if (h->common.sample > 1)
 		live_only = "--sample";
+	else if (h->common.split)
+		live_only = "--split";
 	if (!live_only)
 		return 0;
 	return log_err(-EINVAL, "%s: --input shows a capture, for which %s means nothing",

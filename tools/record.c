@@ -134,16 +134,13 @@ static const struct opt record_options[] = {
 };
 
 static const struct opt *const tables[] = {
-	source_options,
-	record_options,
-	measure_options,
-	NULL,
+	source_options, split_options, record_options, measure_options, NULL,
 };
 
 static const struct opts_command record_opts = {
 	.name = "record",
 	.summary = "Record into a capture, which the other commands show.",
-	.usage = "-o FILE [-s SOURCES] [-d TIME] [-i TIME] [--label NAME=VALUE]... "
+	.usage = "-o FILE [-s SOURCES] [--split] [-d TIME] [-i TIME] [--label NAME=VALUE]... "
 		 "[--max-size SIZE] [--repeat N] [--ab A_CMD B_CMD | -- COMMAND ...]",
 	.tables = tables,
 	.takes_command = true,

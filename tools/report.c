@@ -71,6 +71,7 @@ static void put_document(const struct report_command *c, const struct report *r,
 	doc_labels(&j, m);
 	doc_plan(&j, m, r->scope);
 	doc_metrics(&j, m, r->scope, r->metrics, r->n);
+	doc_flushes(&j, m, r->scope, NULL, 0);
 	doc_report(&j, r);
 	doc_lost(&j, m, r->scope);
 	doc_counts(&j, m, r->scope);

@@ -413,6 +413,26 @@ static const struct keyed {
 	{ KD_M_RSTAT_BLAME, KD_FL_SUB_MEMORY, KD_DIM_FLUSHER, 0, 28, 500 * US, 7 * US, { WHO(MEMORY_STAT, 812), 30 }, STRINGS("cadvisor\0worker-3\0/system.slice/cadvisor.service") },
 	{ KD_M_RSTAT_BLAME, KD_FL_SUB_MEMORY, KD_DIM_FLUSHER, 0, 2, 400 * US, 9 * US, { WHO(RECLAIM, 4000), 77 }, STRINGS("ev\033[31mil\0ev\033[31mil\0/\xe2\x80\xaenb") },
 	{ KD_M_RSTAT_CGROUPS, KD_FL_SUB_MEMORY, KD_DIM_MAIN, 0, 153, 1, 11, { 77, 0 }, STRINGS("/a") },
+}, split_series[] = {
+	/* 1,000 flushes over 24 CPUs; of base statistics fewer, of which some entries were not seen. */
+	{ KD_M_RSTAT_FLUSH, KD_FL_SUB_MEMORY, KD_DIM_MAIN, 0, 1000, 400 * US, US, { 77, 0 }, STRINGS("/web") },
+	{ KD_M_RSTAT_WORK, KD_FL_SUB_MEMORY, KD_DIM_MAIN, 0, 1000, 300 * US, 800, { 77, 0 }, STRINGS("/web") },
+	{ KD_M_RSTAT_WAIT, KD_FL_SUB_MEMORY, KD_DIM_MAIN, 0, 1000, 100 * US, 200, { 77, 0 }, STRINGS("/web") },
+	{ KD_M_RSTAT_HOLD, KD_FL_SUB_MEMORY, KD_DIM_MAIN, 0, 24000, 5 * US, 0, { 77, 0 }, STRINGS("/web") },
+	{ KD_M_RSTAT_BLAME, KD_FL_SUB_MEMORY, KD_DIM_MAIN, 0, 500, 90 * US, 200, { 77, 0 }, STRINGS("/web") },
+	{ KD_M_RSTAT_HELD, KD_FL_SUB_MEMORY, KD_DIM_MAIN, 0, 1000, 120 * US, 0, { 77, 0 }, STRINGS("/web") },
+	{ KD_M_RSTAT_IRQS, KD_FL_SUB_MEMORY, KD_DIM_MAIN, 0, 1000, 0, 100, { 77, 0 }, STRINGS("/web") },
+	{ KD_M_RSTAT_OFF_CPU, KD_FL_SUB_MEMORY, KD_DIM_MAIN, 0, 1000, 0, 300, { 77, 0 }, STRINGS("/web") },
+	{ KD_M_RSTAT_HOLD_BY_8, KD_FL_SUB_MEMORY, KD_DIM_MAIN, 0, 3000, 40 * US, 0, { 77, 0 }, STRINGS("/web") },
+	{ KD_M_RSTAT_FLUSH_BY_8, KD_FL_SUB_MEMORY, KD_DIM_MAIN, 0, 1000, 360 * US, 900, { 77, 0 }, STRINGS("/web") },
+	{ KD_M_RSTAT_FLUSH, KD_FL_SUB_MEMORY, KD_DIM_FLUSHER, 0, 1000, 400 * US, US, { WHO(MEMORY_STAT, 812), 30 }, STRINGS("cadvisor\0worker-3\0/system.slice/cadvisor.service") },
+	{ KD_M_RSTAT_HOLD, KD_FL_SUB_MEMORY, KD_DIM_FLUSHER, 0, 24000, 5 * US, 0, { WHO(MEMORY_STAT, 812), 30 }, STRINGS("cadvisor\0worker-3\0/system.slice/cadvisor.service") },
+	{ KD_M_RSTAT_BLAME, KD_FL_SUB_MEMORY, KD_DIM_FLUSHER, 0, 500, 90 * US, 200, { WHO(MEMORY_STAT, 812), 30 }, STRINGS("cadvisor\0worker-3\0/system.slice/cadvisor.service") },
+	{ KD_M_RSTAT_FLUSH, KD_FL_SUB_BASE, KD_DIM_MAIN, KD_SERIES_LOWER, 40, 20 * US, US, { 1, 0 }, STRINGS("/") },
+	{ KD_M_RSTAT_WORK, KD_FL_SUB_BASE, KD_DIM_MAIN, KD_SERIES_LOWER, 40, 19 * US, US, { 1, 0 }, STRINGS("/") },
+	{ KD_M_RSTAT_HELD, KD_FL_SUB_BASE, KD_DIM_MAIN, 0, 40, 19 * US, US, { 1, 0 }, STRINGS("/") },
+	{ KD_M_RSTAT_IRQS, KD_FL_SUB_BASE, KD_DIM_MAIN, 0, 40, 0, 0, { 1, 0 }, STRINGS("/") },
+	{ KD_M_RSTAT_OFF_CPU, KD_FL_SUB_BASE, KD_DIM_MAIN, 0, 40, 0, 0, { 1, 0 }, STRINGS("/") },
 };
 
 #define ROWS(table) (sizeof(table) / sizeof((table)[0]))
@@ -473,6 +493,8 @@ int main(int argc, char **argv)
 	       make_keyed(argv[1], "mem.kdefer", KD_SRC_MEMALLOC, mem_series, ROWS(mem_series)) ||
 	       make_keyed(argv[1], "cgroup.kdefer", KD_SRC_RSTAT, cgroup_series,
 			  ROWS(cgroup_series)) ||
+	       make_keyed(argv[1], "split.kdefer", KD_SRC_RSTAT, split_series,
+			  ROWS(split_series)) ||
 	       make_causes(argv[1]) || make_story(argv[1]) || make_hostile_waits(argv[1]) ||
 	       make_all_compared(argv[1]);
 }

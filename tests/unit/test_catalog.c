@@ -63,6 +63,11 @@ static const char *const measures[] = {
 	"call_rcu.holdup",
 	"rcu_gp.holdup",
 	"rstat.holdup",
+	"rstat.held",
+	"rstat.irqs",
+	"rstat.off_cpu",
+	"rstat.hold_by_8",
+	"rstat.flush_by_8",
 };
 
 static void test_sources(void **state)

@@ -29,6 +29,10 @@ static int setup(void **state)
 }
 
 /* Returns -EINVAL and says just this. */
+#define SPLIT                                                                             \
+	(1ull << KD_M_RSTAT_HELD | 1ull << KD_M_RSTAT_IRQS | 1ull << KD_M_RSTAT_OFF_CPU | \
+	 1ull << KD_M_RSTAT_HOLD_BY_8 | 1ull << KD_M_RSTAT_FLUSH_BY_8)
+
 #define assert_refused(call, line)                      \
 	do {                                            \
 		forget_log();                           \
@@ -46,7 +50,7 @@ static void defaults_ask_for_all(void **state)
 	assert_true(scope_has_measure(&all, KD_M_CALL_RCU_LATENCY));
 	common_conf(&c, &conf);
 	assert_int_equal(conf.want.sources, UINT32_MAX);
-	assert_int_equal(conf.want.measures, ~holdup_measures());
+	assert_int_equal(conf.want.measures, ~holdup_measures() & ~SPLIT);
 	assert_int_equal(conf.want.backends, UINT32_MAX);
 	assert_int_equal(conf.attach_timeout_ns, SESSION_ATTACH_TIMEOUT_NS);
 	assert_int_equal(conf.max_memory, SESSION_MAX_MEMORY);
@@ -249,6 +253,28 @@ static void histograms_have_no_lists(void **state)
 		       "x: call_rcu.latency is no list; kdefer hist -s call_rcu shows it");
 }
 
+/* What costs more comes if it is asked for: by its option, or by name. A capture has it or not. */
+static void measures_asked_for(void **state)
+{
+	struct session_conf conf;
+
+	(void)state;
+	c.split = true;
+	common_conf(&c, &conf);
+	assert_int_equal(conf.want.measures, UINT64_MAX);
+	c.split = false;
+	assert_int_equal(parse_sources(&c.want, "rstat,rstat.irqs"), 0);
+	common_conf(&c, &conf);
+	assert_int_equal(conf.want.measures & SPLIT, 1ull << KD_M_RSTAT_IRQS);
+	assert_true(common_scope(&c, false).measures & 1ull << KD_M_RSTAT_HELD);
+	c.split = true;
+	assert_int_equal(common_check(&c, "x"), 0);
+	assert_int_equal(parse_sources(&c.want, "rstat.flush"), 0);
+	assert_refused(common_check(&c, "x"),
+		       "x: --split is about rstat as a whole: use -s rstat, or no -s");
+	c.split = false;
+}
+
 /* What a filter cannot cut is neither shown nor hooked. */
 static void filters_choose_measures(void **state)
 {
@@ -366,6 +392,7 @@ int main(void)
 		cmocka_unit_test_setup(cpu_goes_with_nothing_else, setup),
 		cmocka_unit_test_setup(how_many_keys, setup),
 		cmocka_unit_test_setup(histograms_have_no_lists, setup),
+		cmocka_unit_test_setup(measures_asked_for, setup),
 		cmocka_unit_test_setup(filters_choose_measures, setup),
 		cmocka_unit_test_setup(flushers_go_with_nothing_else, setup),
 		cmocka_unit_test_setup(one_kind_of_output, setup),

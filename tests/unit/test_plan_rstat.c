@@ -17,9 +17,11 @@ struct made {
 	const char *functions, *tracepoints, *type;
 };
 
+#define INTERRUPTED " irq_handler_entry irq_handler_exit softirq_entry softirq_exit sched_switch"
+
 static const struct made by_subsys = {
 	"css_rstat_flush bpf_rstat_flush mem_cgroup_css_rstat_flush blkcg_rstat_flush",
-	"cgroup_rstat_lock_contended cgroup_rstat_locked cgroup_rstat_unlock",
+	"cgroup_rstat_lock_contended cgroup_rstat_locked cgroup_rstat_unlock" INTERRUPTED,
 	"css_rstat_cpu",
 };
 static const struct made with_tracepoints = {
@@ -30,7 +32,7 @@ static const struct made with_tracepoints = {
 static const struct made irqsafe = {
 	"cgroup_rstat_flush cgroup_rstat_flush_hold cgroup_rstat_flush_irqsafe "
 	"cgroup_rstat_flush_locked bpf_rstat_flush rcu_sched_clock_irq",
-	"",
+	INTERRUPTED,
 	"cgroup_rstat_cpu",
 };
 static const struct made neither = {
@@ -115,6 +117,10 @@ static void test_by_subsys(void **state)
 	assert_way(&p, KD_M_RSTAT_WORK, BACKEND_FENTRY, "rs_hold_in", "");
 	assert_way(&p, KD_M_RSTAT_CGROUPS, BACKEND_FENTRY, "rs_visit_memory", "each CPU");
 	assert_way(&p, KD_M_RSTAT_BLAME, BACKEND_TP_BTF, "rs_hold_in", "");
+	assert_way(&p, KD_M_RSTAT_HELD, BACKEND_TP_BTF, "rs_hold_in", "");
+	assert_way(&p, KD_M_RSTAT_IRQS, BACKEND_TP_BTF, "rs_softirq_on", "");
+	assert_way(&p, KD_M_RSTAT_OFF_CPU, BACKEND_TP_BTF, "rs_switch", "");
+	assert_way(&p, KD_M_RSTAT_FLUSH_BY_8, BACKEND_TP_BTF, "rs_switch", "");
 	plan_free(&p);
 	kernel_free(&k);
 }
@@ -161,6 +167,10 @@ static void test_no_tracepoints(void **state)
 	assert_way(&p, KD_M_RSTAT_HOLD, BACKEND_FENTRY, "rs_tick", "else bounds");
 	assert_way(&p, KD_M_RSTAT_WAIT, BACKEND_FENTRY, "rs_body_in", "the first wait");
 	assert_way(&p, KD_M_RSTAT_BLAME, BACKEND_FENTRY, "rs_body_in", "an upper bound");
+	assert_way(&p, KD_M_RSTAT_IRQS, BACKEND_FENTRY, "rs_irq_on", "");
+	assert_way(&p, KD_M_RSTAT_OFF_CPU, BACKEND_FENTRY, "rs_switch", "");
+	assert_int_equal(row(&p, KD_M_RSTAT_HELD)->state, PLAN_OFF);
+	assert_non_null(strstr(row(&p, KD_M_RSTAT_HELD)->reason, "cgroup_rstat_lock"));
 	plan_free(&p);
 	kernel_free(&k);
 }

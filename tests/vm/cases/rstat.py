@@ -6,8 +6,9 @@ from collections import defaultdict
 
 import oracle
 import results
+import rstat_split
 
-EVENT = re.compile(r"\s*(?P<comm>.+)-(?P<pid>\d+)\s+\[\d+\]\s+(?P<flags>\S+)\s+(?P<s>\d+)\.(?P<us>\d{6}): "
+EVENT = re.compile(r"\s*(?P<comm>.+)-(?P<pid>\d+)\s+\[\d+\]\s+\S+\s+(?P<s>\d+)\.(?P<us>\d{6}): "
                    r"(?P<name>\w+):\s*(?P<rest>.*)")
 READER, LONG, CGROUP = "rsreader", "rslong", "/rs"
 READS = 20 * 200     # of cpu.stat, as in rstat.sh: each is a flush
@@ -23,7 +24,6 @@ class Seen:
     def __init__(self, text):
         self.marks, self.begins, self.flushes, self.holds = {}, [], [], []
         self.locked, self.contended = [], []
-        self.irqs_on = False  # while the lock is held, as on a kernel for real time
         self.spans = []  # from the lock that is taken around a flush until it is given up
         self._begun, self._got, self._asked, self._span = {}, {}, {}, {}
         for line in text.splitlines():
@@ -57,7 +57,6 @@ class Seen:
             self._asked.pop(pid, None)
         elif name == "cgroup_rstat_unlock" and pid in self._got:
             self.holds.append((self._got.pop(pid), when, found["comm"].strip()))
-            self.irqs_on |= found["flags"][0] not in "dD"
             if around and pid in self._span:
                 self.spans.append((self._span.pop(pid), when, found["comm"].strip()))
 
@@ -81,11 +80,6 @@ def summed(metrics, what="count"):
     return sum(m[what] for m in metrics)
 
 
-def near(case, what, seen_us, expected_us):
-    case.say(what, abs(seen_us - expected_us) <= NEAR * expected_us + STAMPS_US,
-             f"seen {seen_us:.0f} us, expected {expected_us}")
-
-
 def judge(case):
     document = case.measured("rs")
     seen = Seen(case.text("rs.trace"))
@@ -102,6 +96,7 @@ def judge(case):
         holds(case, document, seen, inner, outer)
     else:
         bounds(case, document)
+    rstat_split.judge(case.part("split"), tracepoints)
 
 
 def all_on(case, document):
@@ -184,15 +179,15 @@ def holds(case, document, seen, inner, outer):
     waited = sum(n for m in totals(document, "wait") for low, _, n in m["buckets"] if low > 0)
     case.within("number of waits for a lock that was taken", waited + unseen,
                 number(seen.contended, inner, outer))
-    expected, seen_us = longest(case, document, "hold", seen.holds)
-    if seen.irqs_on:
-        interrupted_holds(case, document, seen)
-    else:
-        near(case, "the longest hold", seen_us, expected)
+    longest(case, document, "hold", seen.holds)
+    long_holds(case, document, seen)
 
 
-def interrupted_holds(case, document, seen):
-    """What interrupts our own program, between the two stamps of one moment, is in theirs alone."""
+def long_holds(case, document, seen):
+    """
+    What comes between the two stamps of one moment is in theirs alone: an interrupt of our own program
+    on a kernel for real time, and wherever the emulator itself was not run just then (seen: 4 ms).
+    """
     pairs = []
     for total in totals(document, "hold"):
         for worst in total.get("worst", []):

@@ -29,6 +29,23 @@ locks() {
 	done
 }
 
+# What keeps a task that flushes from it.
+interruptions() {
+	for each in sched/sched_switch irq/irq_handler_entry irq/irq_handler_exit irq/softirq_entry \
+		irq/softirq_exit irq_vectors; do
+		echo "$1" >"$TRACING/events/$each/enable"
+	done
+}
+
+split_events() {
+	flush_events
+	interruptions 1
+}
+
+few() {
+	rsload read $CGROUPS/rs/cpu.stat 6 400 rsreader
+}
+
 # Many flushes at a time that have little to do.
 readers() {
 	rsload read $CGROUPS/rs/cpu.stat 20 200 rsreader
@@ -51,5 +68,10 @@ run() {
 	hist rs -s rstat --by subsystem,cgroup,flusher -- load
 	locks 0
 	oracle_save rs
+	oracle_on split_events
+	hist split -s rstat --split --by subsystem,cgroup,flusher -- few
+	locks 0
+	interruptions 0
+	oracle_save split
 	ls "$TRACING/events/cgroup" >"$OUT/tracepoints"
 }
