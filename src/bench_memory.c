@@ -170,6 +170,7 @@ void bench_memory_sample(struct bench_memory *m, uint64_t now_ns)
 static bool read_peak(const struct bench_memory *m, uint64_t *bytes)
 {
 	char path[PATH_MAX + 64], text[32] = "";
+	uint64_t since_made;
 
 	if (m->peak_fd >= 0) {
 		if (pread(m->peak_fd, text, sizeof(text) - 1, 0) <= 0)
@@ -179,7 +180,11 @@ static bool read_peak(const struct bench_memory *m, uint64_t *bytes)
 	}
 	peak_path(m->g, path, sizeof(path));
 	/* One that did not move was before the window. */
-	return m->peak_before != UINT64_MAX && !file_u64(path, bytes) && *bytes > m->peak_before;
+	if (m->peak_before == UINT64_MAX || file_u64(path, &since_made) ||
+	    since_made <= m->peak_before)
+		return false;
+	*bytes = since_made;
+	return true;
 }
 
 void bench_memory_end(struct bench_memory *m, uint64_t now_ns)
