@@ -27,6 +27,7 @@
  *
  * Nothing here allocates, and every loop is bounded.
  */
+#define SERIES_DIRECT
 #include "tick.bpf.h"
 #include "worst.bpf.h"
 #include "flavour.bpf.h"
@@ -34,6 +35,7 @@
 #include "call_rcu.h"
 
 const volatile __u32 fifo_mask;    /* entries of a CPU's FIFO, less one */
+const volatile __u32 cpu_bytes;    /* of a CPU's state and FIFO */
 const volatile __u32 offload;      /* some CPU may be offloaded */
 const volatile __u32 lazy_exists;  /* the lazy wish is seen and means something */
 const volatile __u32 sample_below; /* 0: all; else follow heads whose hash is below it */
@@ -42,14 +44,17 @@ const volatile __u32 flavours = 1 << KD_FL_RCU; /* those asked for */
 /* Series by CPU exist for these only: how many, the rank of each, and back. */
 const volatile __u32 nr_flavours = 1;
 const volatile __u8 flavour_rank[8], flavour_ranked[8];
-const volatile __u32 plain = 1; /* none of more_slots, offload, lazy_exists, sample_below */
+/*
+ * CPUs for which the short way can be taken: all where none of more_slots, offload, lazy_exists and
+ * sample_below is set, and tables are as large as CR_DEPTH and CR_SLOTS say; else none.
+ */
+const volatile __u32 plain_cpus = 1;
 
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, 1);
-	__uint(key_size, sizeof(__u32));
-	__uint(value_size, sizeof(struct cr_cpu)); /* user space makes room for the FIFO */
-} cpus SEC(".maps");
+/*
+ * All CPUs' states, each with its FIFO, in one value that needs no look-up: user space gives this
+ * section a map of that size.
+ */
+__u64 cpu_space[1] SEC(".data.cpus");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -86,9 +91,22 @@ __u64 nr_kdefers;  /* callbacks of Tasks and Tasks Trace that a kdefer handed ov
 __u64 nr_barriers; /* callbacks of rcu_barrier() seen */
 __u64 strangers;   /* ends of heads that nobody knows */
 
+static __always_inline struct cr_cpu *cpu_at(__u64 cpu, __u64 bytes)
+{
+	void *space = cpu_space;
+
+	barrier_var(space);
+	return space + cpu * bytes;
+}
+
+/* NULL: there is no such CPU. */
 static __always_inline struct cr_cpu *cpu_state(__u32 cpu)
 {
-	return bpf_map_lookup_elem(&cpus, &cpu);
+	__u64 at = cpu;
+
+	barrier_var(
+		at); /* what is compared is what is multiplied, or the verifier forgets the bound */
+	return at < nr_cpus ? cpu_at(at, cpu_bytes) : NULL;
 }
 
 static __always_inline void count_lost(struct cr_cpu *st, enum kd_lost what, __u64 n)
@@ -164,51 +182,94 @@ static __always_inline __u64 lazy_bit(struct cr_cpu *st, __u64 head)
 	return st->hint_lazy ? KEY_LAZY : 0;
 }
 
-/*
- * Runs in list order, interrupts off, on the list's own CPU. `simple` is known at compile time: every
- * setting that is looked at costs instructions, so what is asked for only at times has a way of its own.
- */
-static __always_inline void push(struct cr_cpu *st, struct callback_head *rhp, bool simple)
+/* Has the FIFO room? Asked where the tail has come as far as there was when it was asked last. */
+static __always_inline bool has_room(struct cr_cpu *st, __u64 tail)
 {
-	__u64 head = (__u64)rhp, key, when, tail;
-	struct cr_entry *e;
+	if (tail != st->limit)
+		return true;
+	st->limit = *(volatile __u64 *)&st->front + fifo_mask + 1;
+	return tail != st->limit;
+}
 
-	if (!simple && sample_below && sampled_out(as_number(&st->scratch[SCRATCH_BEGIN], head))) {
-		count_lost(st, KD_LOST_SAMPLED_OUT, 1);
-		count_run();
-		return;
-	}
-	key = as_number(&st->scratch[SCRATCH_BEGIN], (__u64)rhp->func);
-	if (!simple)
-		key ^= lazy_bit(st, head);
-	when = (__u64)slot_find(key) << TAG_SHIFT;
-	when |= bpf_ktime_get_ns() & VALUE_MASK;
-	tail = st->tail;
-	if (tail - *(volatile __u64 *)&st->front > fifo_mask) {
-		spill_push(st, head, when, bpf_get_smp_processor_id(), KD_FL_RCU);
-		count_run();
-		return;
-	}
-	e = &st->fifo[tail & fifo_mask];
+/* What is put there is whole before it can be seen. */
+static __always_inline void put(struct cr_cpu *st, __u64 tail, struct cr_entry *e, __u64 head,
+				__u64 key)
+{
 	e->head = head;
-	e->when = when;
+	e->key = key;
+	e->when = bpf_ktime_get_ns();
 	barrier();
 	*(volatile __u64 *)&st->tail = tail + 1;
 }
 
-SEC("fentry/rcu_segcblist_enqueue")
-int BPF_PROG(kd_enqueue, struct rcu_segcblist *rsclp, struct callback_head *rhp)
+/* Runs in list order, interrupts off, on the list's own CPU. */
+static __noinline int push(struct cr_cpu *st, struct callback_head *rhp)
 {
-	struct cr_cpu *st = cpu_state(bpf_get_smp_processor_id());
+	__u64 head = (__u64)rhp, key, tail;
 
-	if (!st || (__u64)rsclp != st->list) {
+	if (!st)
+		return 0;
+	if (sample_below && sampled_out(as_number(&st->scratch[SCRATCH_BEGIN], head))) {
+		count_lost(st, KD_LOST_SAMPLED_OUT, 1);
 		count_run();
 		return 0;
 	}
-	if (plain)
-		push(st, rhp, true);
-	else
-		push(st, rhp, false);
+	key = as_number(&st->scratch[SCRATCH_BEGIN], (__u64)rhp->func) ^ lazy_bit(st, head);
+	tail = st->tail;
+	if (has_room(st, tail)) {
+		put(st, tail, &st->fifo[tail & fifo_mask], head, key);
+		return 0;
+	}
+	spill_push(st, head, (__u64)slot_find(key) << TAG_SHIFT | (bpf_ktime_get_ns() & VALUE_MASK),
+		   bpf_get_smp_processor_id(), KD_FL_RCU);
+	count_run();
+	return 0;
+}
+
+/*
+ * Every instruction here and in kd_dequeue() is paid for each callback: what is always so has its
+ * numbers in the instructions, and all else is apart.
+ */
+static __noinline int enqueue_special(struct rcu_segcblist *rsclp, struct callback_head *rhp)
+{
+	struct cr_cpu *st = cpu_state(bpf_get_smp_processor_id());
+
+	if (st && (__u64)rsclp == st->list)
+		return push(st, rhp);
+	count_run(); /* the list of something else */
+	return 0;
+}
+
+SEC("fentry/rcu_segcblist_enqueue")
+int kd_enqueue(__u64 *ctx)
+{
+	__u64 cpu = bpf_get_smp_processor_id(), tail;
+	struct callback_head *rhp;
+	struct cr_entry *e;
+	struct cr_cpu *st;
+
+	barrier_var(cpu);
+	if (cpu >= plain_cpus)
+		return enqueue_special((void *)ctx[0], (void *)ctx[1]);
+	st = cpu_at(cpu, CR_CPU_BYTES(CR_DEPTH));
+	if (ctx[0] != st->list) {
+		count_run();
+		return 0;
+	}
+	tail = st->tail;
+	rhp = (void *)ctx[1];
+	if (tail == st->limit)
+		return push(st, rhp);
+	/*
+	 * Not whole before it is counted: interrupts are off, and of this CPU nobody takes entries
+	 * elsewhere while it runs.
+	 */
+	st->tail = tail + 1;
+	e = &st->fifo[tail & (CR_DEPTH - 1)];
+	barrier_var(e);
+	e->head = (__u64)rhp;
+	e->key = (__u64)rhp->func;
+	e->when = bpf_ktime_get_ns();
 	return 0;
 }
 
@@ -219,7 +280,7 @@ int BPF_PROG(kd_bypass, struct rcu_cblist *rclp, struct callback_head *rhp)
 	struct cr_cpu *st = cpu_state(bpf_get_smp_processor_id());
 
 	if (st && st->list && (__u64)rclp == st->bypass)
-		push(st, rhp, false);
+		push(st, rhp);
 	else
 		count_run();
 	return 0;
@@ -233,7 +294,7 @@ int BPF_PROG(kd_bypass_flush, struct rcu_cblist *drclp, struct rcu_cblist *srclp
 	struct cr_cpu *st = cpu_state(bpf_get_smp_processor_id());
 
 	if (rhp && st && st->list && (__u64)srclp == st->bypass)
-		push(st, rhp, false);
+		push(st, rhp);
 	else
 		count_run();
 	return 0;
@@ -291,7 +352,7 @@ static __always_inline __u64 waited_since(__u64 when)
 
 /* Adds a wait to its series, in interval `now`. */
 static __always_inline bool add(struct cr_cpu *st, __u32 owner_cpu, __u32 slot, __u64 waited,
-				__u64 now, bool simple)
+				__u64 now)
 {
 	struct series_slot *s;
 
@@ -299,13 +360,12 @@ static __always_inline bool add(struct cr_cpu *st, __u32 owner_cpu, __u32 slot, 
 		count_lost(st, KD_LOST_CLOCK, 1);
 		return false;
 	}
-	s = bpf_map_lookup_elem(&slots, &slot);
+	s = series_slot_keyed(slot);
 	if (!s)
 		return false;
 	series_add(s, now, waited);
-	if (!simple && more_slots) {
-		__u32 idx =
-			nr_slots + owner_cpu * nr_flavours + flavour_rank[slot_flavour(slot) & 7];
+	if (more_slots) {
+		__u32 idx = owner_cpu * nr_flavours + flavour_rank[slot_flavour(slot) & 7];
 
 		s = bpf_map_lookup_elem(&slots, &idx);
 		if (s)
@@ -314,14 +374,12 @@ static __always_inline bool add(struct cr_cpu *st, __u32 owner_cpu, __u32 slot, 
 	return true;
 }
 
-static __always_inline void finish(struct cr_cpu *st, __u32 here, __u32 owner_cpu, __u64 when,
-				   bool simple)
+static __always_inline void finish(struct cr_cpu *st, __u32 here, __u32 owner_cpu, __u64 when)
 {
 	__u64 waited = waited_since(when), now = epoch;
 	__u32 slot = when >> TAG_SHIFT;
 
-	if (add(st, owner_cpu, slot, waited, now, simple) &&
-	    (__s64)(tagged(now, waited) - st->floor) > 0)
+	if (add(st, owner_cpu, slot, waited, now) && (__s64)(tagged(now, waited) - st->floor) > 0)
 		worst_insert(&st->floor, here, waited, (__u64)slot << 32 | owner_cpu);
 }
 
@@ -335,12 +393,14 @@ static __always_inline __u64 list_len(__u64 list)
 	return len;
 }
 
+/* Takes an entry: its slot and time in the form of the table. */
 static __always_inline __u64 take(struct cr_cpu *owner, __u64 pos)
 {
-	__u64 when = owner->fifo[pos & fifo_mask].when;
+	struct cr_entry *e = &owner->fifo[pos & fifo_mask];
+	__u64 when = e->when & VALUE_MASK, key = e->key;
 
 	owner->front = pos + 1;
-	return when;
+	return when | (__u64)slot_find(key) << TAG_SHIFT;
 }
 
 static __always_inline void drop(struct cr_cpu *owner, __u64 front, __u64 n)
@@ -424,67 +484,158 @@ static __noinline int end_elsewhere(struct cr_cpu *st, __u32 here, struct cr_cpu
 	if (owner->front - owner->dropped == matched)
 		count_run(); /* not one of those that took an entry of the FIFO */
 	if (when)
-		finish(st, here, cpu, when, false);
+		finish(st, here, cpu, when);
 	return 0;
 }
 
 /* The end of one callback of `owner`, whose state and CPU these are; `st` is the CPU that runs. */
 static __always_inline void end_one(struct cr_cpu *st, __u32 here, struct cr_cpu *owner,
-				    __u32 owner_cpu, __u64 head, bool simple)
+				    __u32 owner_cpu, __u64 head)
 {
-	__u64 front = owner->front, when;
-	struct cr_entry *e = &owner->fifo[front & fifo_mask];
+	__u64 front = owner->front;
 
-	if (e->head != head || front == *(volatile __u64 *)&owner->tail) {
+	if (owner->fifo[front & fifo_mask].head != head || front == *(volatile __u64 *)&owner->tail)
 		end_elsewhere(st, here, owner, owner_cpu, head);
-		return;
-	}
-	when = e->when;
-	owner->front = front + 1;
-	finish(st, here, owner_cpu, when, simple);
+	else
+		finish(st, here, owner_cpu, take(owner, front));
 }
 
-static __always_inline void end_special(struct cr_cpu *st, __u32 here, __u64 local, __u64 head)
+static __noinline int end_special(struct rcu_cblist *rclp)
 {
-	__u32 owner_cpu = here;
-	struct cr_cpu *owner = st;
+	__u32 here = bpf_get_smp_processor_id(), owner_cpu = here;
+	struct cr_cpu *st = cpu_state(here), *owner = st;
+	__u64 local = (__u64)rclp, head;
 
-	if (offload && local != st->rclp) {
-		owner_cpu = batch_owner(local);
-		owner = cpu_state(owner_cpu);
-		if (!owner || !owner->list) {
-			count_run();
-			return;
-		}
-	}
-	if (sample_below && sampled_out(as_number(&st->scratch[SCRATCH_END], head))) {
-		st->sampled_done++;
-		count_run();
-	} else
-		end_one(st, here, owner, owner_cpu, head, false);
-}
-
-SEC("fentry/rcu_cblist_dequeue")
-int BPF_PROG(kd_dequeue, struct rcu_cblist *rclp)
-{
-	__u32 here = bpf_get_smp_processor_id();
-	struct cr_cpu *st = cpu_state(here);
-	__u64 head;
-
-	if (!st || !st->list) {
-		count_run();
+	if (!st || !st->list)
 		return 0;
-	}
 	head = (__u64)rclp->head;
 	if (!head) {
 		count_run(); /* the end of the batch */
 		return 0;
 	}
-	if (plain)
-		end_one(st, here, st, here, head, true);
-	else
-		end_special(st, here, (__u64)rclp, head);
+	if (offload && local != st->rclp) {
+		owner_cpu = batch_owner(local);
+		owner = cpu_state(owner_cpu);
+		if (!owner || !owner->list) {
+			count_run();
+			return 0;
+		}
+	}
+	if (sample_below && sampled_out(as_number(&st->scratch[SCRATCH_END], head))) {
+		st->sampled_done++;
+		count_run();
+		return 0;
+	}
+	end_one(st, here, owner, owner_cpu, head);
 	return 0;
+}
+
+/* --- the short way, which nearly all take --- */
+
+/* The callback is not at the front of this CPU's FIFO, or there is none: the end of a batch. */
+static __noinline int end_other(struct cr_cpu *st, __u64 head)
+{
+	__u32 here = bpf_get_smp_processor_id();
+
+	if (!head)
+		count_run();
+	else
+		end_elsewhere(st, here, st, here, head);
+	return 0;
+}
+
+static __always_inline void bucket_note(struct cr_cpu *st, __u64 waited)
+{
+	__u64 bucket = hist_index(waited);
+	__u32 shift = bucket < 2 * KD_HIST_SUB ? 0 : (bucket >> KD_HIST_SUB_BITS) - 1;
+
+	st->near_low = waited >> shift << shift;
+	st->near_width = 1ULL << shift;
+	st->near_bucket = bucket * sizeof(__u64);
+}
+
+/* So that the short way finds it. The first slots stand for many keys. */
+static __always_inline void slot_note(__u32 slot, __u64 key)
+{
+	struct series_slot *s = series_slot_keyed(slot);
+
+	if (s && slot >= SLOTS_REST)
+		s->key = key;
+}
+
+/* The series is not in the slot where it is looked for first, or the bucket is not that of the last wait. */
+static __noinline int end_anew(struct cr_cpu *st, __u64 key, __u64 waited)
+{
+	__u32 here = bpf_get_smp_processor_id(), slot = slot_find(key);
+	__u64 now = epoch;
+
+	if (!st || !add(st, here, slot, waited, now))
+		return 0;
+	bucket_note(st, waited);
+	slot_note(slot, key);
+	if ((__s64)(tagged(now, waited) - st->floor) > 0)
+		worst_insert(&st->floor, here, waited, (__u64)slot << 32 | here);
+	return 0;
+}
+
+/* Counted already, and more or less than any of the interval. */
+static __noinline int end_extreme(struct cr_cpu *st, struct series_slot *s, __u64 waited,
+				  __u32 slot)
+{
+	__u32 here = bpf_get_smp_processor_id();
+	__u64 now = epoch;
+
+	if (!st || !s)
+		return 0;
+	series_extremes(s, now, waited);
+	if ((__s64)(tagged(now, waited) - st->floor) > 0)
+		worst_insert(&st->floor, here, waited, (__u64)slot << 32 | here);
+	return 0;
+}
+
+static __always_inline int end_plain(struct cr_cpu *st, __u64 head, __u64 ended)
+{
+	__u64 front = st->front, key, waited, at, interval, top;
+	struct cr_entry *e = &st->fifo[front & (CR_DEPTH - 1)];
+	struct series_slot *s;
+
+	barrier_var(e);
+	if (e->head != head || front == *(volatile __u64 *)&st->tail)
+		return end_other(st, head);
+	key = e->key;
+	waited = ended - e->when;
+	barrier(); /* the entry can be filled anew from here on */
+	*(volatile __u64 *)&st->front = front + 1;
+	at = (key * SLOT_HASH) >> (64 - __builtin_ctz(CR_SLOTS));
+	s = slot_direct(at);
+	if (s->key != key || waited - st->near_low >= st->near_width)
+		return end_anew(st, key, waited);
+	__sync_fetch_and_add((__u64 *)((void *)s->bucket +
+				       (st->near_bucket & (SERIES_ROOM - 1) * sizeof(__u64))),
+			     1);
+	__sync_fetch_and_add(&s->sum, waited);
+	interval = epoch;
+	top = interval << TAG_SHIFT | waited;
+	if (extreme_is(s, interval, top) || (__s64)(top - st->floor) > 0)
+		return end_extreme(st, s, waited, at);
+	return 0;
+}
+
+SEC("fentry/rcu_cblist_dequeue")
+int kd_dequeue(__u64 *ctx)
+{
+	__u64 ended = bpf_ktime_get_ns(), cpu = bpf_get_smp_processor_id();
+	struct rcu_cblist *rclp;
+	struct cr_cpu *st;
+
+	barrier_var(cpu);
+	if (cpu >= plain_cpus)
+		return end_special((void *)ctx[0]);
+	st = cpu_at(cpu, CR_CPU_BYTES(CR_DEPTH));
+	if (!st->list)
+		return 0;
+	rclp = (void *)ctx[0];
+	return end_plain(st, (__u64)rclp->head, ended);
 }
 
 /* --- CPU hotplug --- */
@@ -499,7 +650,8 @@ static long move_one(__u32 i, struct move *m)
 {
 	struct cr_entry *e = &m->st->fifo[(m->front + i) & fifo_mask];
 
-	spill_push(m->st, e->head, e->when, m->cpu, KD_FL_RCU);
+	spill_push(m->st, e->head, (__u64)slot_find(e->key) << TAG_SHIFT | (e->when & VALUE_MASK),
+		   m->cpu, KD_FL_RCU);
 	__sync_fetch_and_add(&m->st->spilled, -1); /* it was counted when it was pushed */
 	return 0;
 }

@@ -10,15 +10,19 @@
 #define CR_KFREE_BINS 4   /* lists of worst samples of kfree; a power of two */
 #define CR_SLOTS_MAX 4096 /* series indices travel in 12 bits beside the time */
 
+#define CR_DEPTH 4096 /* entries of a CPU's FIFO, and slots, with which the short way works */
+#define CR_SLOTS 512
+
 /* One waiting callback, in the order of its CPU's list. */
 struct cr_entry {
 	__u64 head; /* address of the rcu_head: the identity */
-	__u64 when; /* series << 52 | time of the hand-over in ns, 52 bits */
+	__u64 key;  /* of its series: the function, and its lazy wish */
+	__u64 when; /* time of the hand-over in ns */
 };
 
 /* One waiting callback in the table by head. */
 struct cr_away {
-	__u64 when; /* as above */
+	__u64 when; /* series << 52 | time of the hand-over in ns, 52 bits */
 	__u32 cpu;  /* of the hand-over */
 	__u32 flavour;
 };
@@ -34,9 +38,13 @@ enum cr_scratch { SCRATCH_BEGIN, SCRATCH_END, SCRATCH_SRCU, SCRATCH_TASKS, SCRAT
 struct cr_cpu {
 	__u64 list;  /* &rcu_data.cblist; 0 = not recording */
 	__u64 tail;  /* pushed so far; written by the hand-over end only */
+	__u64 limit; /* where the tail has to ask anew whether there is room; as the tail */
 	__u64 front; /* consumed so far, dropped ones too; written by the other end only */
 	__u64 rclp; /* the batch of this CPU's own list that runs here now (only where CPUs are offloaded) */
-	__u64 floor;        /* tag | value from which on a sample belongs to the ten worst here */
+	__u64 floor; /* tag | value from which on a sample belongs to the ten worst here */
+	/* The bucket of the last wait, which that of the next mostly is too. */
+	__u64 near_low, near_width; /* in ns; width 0: none yet */
+	__u64 near_bucket;
 	__u64 dropped;      /* entries given up: their end was not seen */
 	__u64 moved;        /* entries moved to the spill table: the CPU went offline */
 	__u64 spilled;      /* hand-overs that went to the spill table */
@@ -55,8 +63,10 @@ struct cr_cpu {
 	struct cr_entry fifo[];
 };
 
+#define CR_CPU_BYTES(depth) (sizeof(struct cr_cpu) + (depth) * sizeof(struct cr_entry))
+
 KD_STATIC_ASSERT(sizeof(struct cr_cpu) % 8 == 0);
-KD_STATIC_ASSERT(sizeof(struct cr_entry) == 16);
+KD_STATIC_ASSERT(sizeof(struct cr_entry) == 24);
 
 /* What the run-on-demand programs are asked (struct kd_run_args.arg[0..]). */
 enum cr_run {

@@ -38,6 +38,7 @@ const volatile __u32 slot_shift = 55;       /* 64 - log2(nr_slots) */
 const volatile __u32 more_slots;            /* further series behind them, by number (CPUs) */
 
 struct series_slot {
+	__u64 key; /* for the source's own use */
 	__u64 sum;
 	struct {
 		__u64 max; /* tag | value */
@@ -54,6 +55,45 @@ struct {
 	__type(key, __u32);
 	__type(value, struct series_slot);
 } slots SEC(".maps");
+
+/*
+ * A source with a hot path has its keyed slots in one value, which is found without a look-up: user
+ * space gives this section a map of nr_slots of them, and `slots` has the further ones.
+ */
+#ifdef SERIES_DIRECT
+__u64 slot_space[1] SEC(".data.slots");
+
+/* `idx` below nr_slots; for nothing else is there room. */
+static __always_inline struct series_slot *slot_direct(__u64 idx)
+{
+	void *space = slot_space;
+
+	barrier_var(space);
+	return space + idx * sizeof(struct series_slot);
+}
+
+/* NULL: not that of a key. */
+static __always_inline struct series_slot *series_slot_keyed(__u32 idx)
+{
+	__u64 at = idx;
+
+	barrier_var(
+		at); /* what is compared is what is multiplied, or the verifier forgets the bound */
+	return at < nr_slots ? slot_direct(at) : NULL;
+}
+#endif
+
+static __always_inline struct series_slot *series_slot(__u32 idx)
+{
+#ifdef SERIES_DIRECT
+	struct series_slot *keyed = series_slot_keyed(idx);
+
+	if (keyed)
+		return keyed;
+	idx -= nr_slots;
+#endif
+	return bpf_map_lookup_elem(&slots, &idx);
+}
 
 /* Keys of the slots apart from the slots: a probe stays in a line or two of the cache. */
 __u64 slot_key[SLOTS_MOST];
@@ -85,10 +125,12 @@ static __noinline __u32 slot_claim(__u64 key, __u32 at)
 	return 0;
 }
 
+#define SLOT_HASH 0x9e3779b97f4a7c15ULL
+
 /* Slot of a key, or 0: no room, counted under "other". */
 static __always_inline __u32 slot_find(__u64 key)
 {
-	__u32 at = ((key * 0x9e3779b97f4a7c15ULL) >> slot_shift) & (SLOTS_MOST - 1);
+	__u32 at = ((key * SLOT_HASH) >> slot_shift) & (SLOTS_MOST - 1);
 
 	return *(volatile __u64 *)&slot_key[at] == key ? at : slot_claim(key, at);
 }
@@ -124,15 +166,27 @@ static __always_inline void extreme(__u64 *word, __u64 value)
 		extreme_contend(word, value);
 }
 
-/* An event of interval `now`. */
-static __always_inline void series_add(struct series_slot *s, __u64 now, __u64 v)
+static __always_inline void series_extremes(struct series_slot *s, __u64 now, __u64 v)
 {
 	__u64 tag = now << TAG_SHIFT;
 
-	__sync_fetch_and_add(&s->bucket[hist_index(v) & (SERIES_ROOM - 1)], 1);
-	__sync_fetch_and_add(&s->sum, v);
 	extreme(&s->extreme[now & 1].max, tag | v);
 	extreme(&s->extreme[now & 1].min, (tag | VALUE_MASK) - v);
+}
+
+/* Whether a value is one; `top` is tag | value. */
+static __always_inline bool extreme_is(struct series_slot *s, __u64 now, __u64 top)
+{
+	return (__s64)(top - *(volatile __u64 *)&s->extreme[now & 1].max) > 0 ||
+	       (__s64)((top ^ VALUE_MASK) - *(volatile __u64 *)&s->extreme[now & 1].min) > 0;
+}
+
+/* An event of interval `now`. */
+static __always_inline void series_add(struct series_slot *s, __u64 now, __u64 v)
+{
+	__sync_fetch_and_add(&s->bucket[hist_index(v) & (SERIES_ROOM - 1)], 1);
+	__sync_fetch_and_add(&s->sum, v);
+	series_extremes(s, now, v);
 }
 
 #endif

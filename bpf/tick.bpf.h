@@ -170,7 +170,7 @@ static __always_inline int announce(__u32 id, __u32 idx, struct series_shadow *s
 static long tick_slot(__u32 i, struct series_walk *w)
 {
 	__u32 idx = w->first + i, id = w->id_base + idx;
-	struct series_slot *s = bpf_map_lookup_elem(&slots, &idx);
+	struct series_slot *s = series_slot(idx);
 	struct series_shadow *sh = bpf_map_lookup_elem(&shadows, &idx);
 
 	if (!s || !sh)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* source_call_rcu.c - user side of bpf/call_rcu.bpf.c: sizes its tables, starts, ticks and stops it. */
 #include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -27,8 +28,9 @@ struct call_rcu {
 	int cpus;    /* possible */
 	int *online; /* the CPUs that are online, at load */
 	int nonline;
-	bool offload;      /* some CPU may be offloaded */
-	uint32_t flavours; /* bits of enum kd_flavour: rows that are not off */
+	int cpus_fd, slots_fd; /* of sections that are larger than the object says */
+	bool offload;          /* some CPU may be offloaded */
+	uint32_t flavours;     /* bits of enum kd_flavour: rows that are not off */
 	uint64_t
 		kfree_missed; /* hand-overs to kfree_rcu() that the kernel had kept from us at the start */
 };
@@ -40,12 +42,14 @@ struct sizes {
 	uint32_t cpu_slots; /* series of each CPU: one a flavour, or none */
 };
 
-static const struct sizes most = { .slots = 512, .spill = 65536, .depth = 4096, .kfree = 32768 };
+static const struct sizes most = {
+	.slots = CR_SLOTS, .spill = 65536, .depth = CR_DEPTH, .kfree = 32768
+};
 static const struct sizes least = { .slots = 16, .spill = 64, .depth = 64, .kfree = 64 };
 
 static uint64_t cpu_bytes(const struct sizes *s)
 {
-	return sizeof(struct cr_cpu) + s->depth * sizeof(struct cr_entry);
+	return CR_CPU_BYTES(s->depth);
 }
 
 static uint64_t bytes_for(const struct sizes *s, int cpus)
@@ -105,16 +109,63 @@ static void size_maps(struct call_rcu *c, const struct sizes *s)
 {
 	uint32_t cpus = (uint32_t)c->cpus;
 
-	bpf_map__set_max_entries(c->skel->maps.cpus, cpus);
-	bpf_map__set_value_size(c->skel->maps.cpus, (uint32_t)cpu_bytes(s));
 	bpf_map__set_max_entries(c->skel->maps.spill, s->spill);
 	bpf_map__set_max_entries(c->skel->maps.kfreed, s->kfree);
 	bpf_map__set_max_entries(c->skel->maps.lists, cpus);
 	bpf_map__set_max_entries(c->skel->maps.barriers, cpus);
 	bpf_map__set_max_entries(c->skel->maps.batches, cpus < 16 ? 16 : cpus);
-	bpf_map__set_max_entries(c->skel->maps.slots, s->slots + s->cpu_slots * cpus);
+	bpf_map__set_max_entries(c->skel->maps.slots, s->cpu_slots ? s->cpu_slots * cpus : 1);
 	bpf_map__set_max_entries(c->skel->maps.shadows, s->slots + s->cpu_slots * cpus);
 	bpf_map__set_max_entries(c->skel->maps.worst, (cpus + CR_KFREE_BINS) * 2);
+}
+
+/*
+ * Sections that the object has only the name of get a map of one value, as large as is needed, until
+ * the programs are loaded, which then keep it. libbpf goes by the size of the map when it gives the
+ * memory of the section back, so the section has to have a small one again by then.
+ */
+static int give_space(struct bpf_map *section, int fd)
+{
+	return fd < 0 ? fd : bpf_map__reuse_fd(section, fd);
+}
+
+static int new_space(const char *name, uint64_t bytes)
+{
+	if (bytes > INT_MAX)
+		return -E2BIG;
+	return bpf_map_create(BPF_MAP_TYPE_ARRAY, name, sizeof(uint32_t), (uint32_t)bytes, 1, NULL);
+}
+
+static int give_spaces(struct call_rcu *c, const struct sizes *s)
+{
+	int err;
+
+	c->cpus_fd = new_space("kd_cpus", (uint64_t)c->cpus * cpu_bytes(s));
+	c->slots_fd = new_space("kd_slots", s->slots * (uint64_t)SERIES_SLOT_BYTES);
+	err = give_space(c->skel->maps.data_cpus, c->cpus_fd);
+	return err ? err : give_space(c->skel->maps.data_slots, c->slots_fd);
+}
+
+/* Without memory for eight bytes the object is not given back. */
+static int take_spaces_back(struct call_rcu *c)
+{
+	int fd = new_space("kd_none", sizeof(uint64_t)), err;
+
+	err = give_space(c->skel->maps.data_cpus, fd);
+	if (!err)
+		err = give_space(c->skel->maps.data_slots, fd);
+	if (fd >= 0)
+		close(fd);
+	return err;
+}
+
+static void close_spaces(struct call_rcu *c)
+{
+	if (c->cpus_fd >= 0)
+		close(c->cpus_fd);
+	if (c->slots_fd >= 0)
+		close(c->slots_fd);
+	c->cpus_fd = c->slots_fd = -1;
 }
 
 /*
@@ -129,6 +180,7 @@ static void set_constants(struct call_rcu *c, const struct source_conf *conf, co
 	ro->nr_slots = s->slots;
 	ro->slot_shift = 64 - log2_of(s->slots);
 	ro->fifo_mask = s->depth - 1;
+	ro->cpu_bytes = (uint32_t)cpu_bytes(s);
 	ro->nr_cpus = (uint32_t)c->cpus;
 	ro->offload = offload;
 	ro->lazy_exists = offload && kernel_has_field(conf->kernel, "rcu_data", "lazy_len") &&
@@ -141,7 +193,11 @@ static void set_constants(struct call_rcu *c, const struct source_conf *conf, co
 			ro->flavour_ranked[ro->nr_flavours++] = f;
 	}
 	ro->more_slots = s->cpu_slots * (uint32_t)c->cpus;
-	ro->plain = !s->cpu_slots && !offload && conf->sample <= 1;
+	if (!s->cpu_slots && !offload && conf->sample <= 1 && s->depth == CR_DEPTH &&
+	    s->slots == CR_SLOTS)
+		ro->plain_cpus = ro->nr_cpus;
+	else
+		ro->plain_cpus = 0;
 	ro->sample_below = conf->sample > 1 ? (uint32_t)((1ULL << 32) / conf->sample) : 0;
 }
 
@@ -178,7 +234,13 @@ static int load_object(struct call_rcu *c, struct source_conf *conf, const struc
 	source_choose_programs(c->skel->obj, c->plan, KD_SRC_CALL_RCU);
 	err = bpf_map__reuse_fd(c->skel->maps.ring, conf->ring_fd);
 	if (!err)
+		err = give_spaces(c, s);
+	if (!err)
 		err = bpf_util_load(c->skel->obj);
+	if (take_spaces_back(c)) {
+		c->skel = NULL; /* left, since libbpf would give back what is not its own */
+		return -ENOMEM;
+	}
 	if (err)
 		source_refuse(c->plan, KD_SRC_CALL_RCU, "the kernel does not load its programs: %s",
 			      bpf_util_load_error(err));
@@ -187,6 +249,7 @@ static int load_object(struct call_rcu *c, struct source_conf *conf, const struc
 	if (err) {
 		call_rcu_bpf__destroy(c->skel);
 		c->skel = NULL;
+		close_spaces(c);
 	}
 	return err;
 }
@@ -239,6 +302,7 @@ static void call_rcu_unload(void *state)
 	if (!c)
 		return;
 	call_rcu_bpf__destroy(c->skel);
+	close_spaces(c);
 	free(c->online);
 	free(c);
 }
@@ -268,6 +332,7 @@ static int load_sized(struct call_rcu *c, struct source_conf *conf)
 	if (!err && c->offload) {
 		/* The constants change the programs: load them anew. */
 		call_rcu_bpf__destroy(c->skel);
+		close_spaces(c);
 		err = load_object(c, conf, &s, true);
 	}
 	return err;
@@ -281,6 +346,7 @@ static int call_rcu_load(void **state, struct source_conf *conf)
 	if (!c)
 		return -ENOMEM;
 	c->plan = conf->plan;
+	c->cpus_fd = c->slots_fd = -1;
 	c->cpus = conf->kernel->possible_cpus;
 	err = cpus_read("online", &c->online, &c->nonline);
 	if (!err)
@@ -352,7 +418,8 @@ static uint64_t call_rcu_bytes(void *state)
 {
 	struct call_rcu *c = state;
 
-	return bpf_util_map_bytes(c->skel->obj, "ring");
+	return bpf_util_map_bytes(c->skel->obj, "ring") + bpf_util_fd_bytes(c->cpus_fd) +
+	       bpf_util_fd_bytes(c->slots_fd);
 }
 
 const struct source source_call_rcu = {
