@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* bench.c - the list of loads. */
+#include <errno.h>
+#include <inttypes.h>
 #include <string.h>
 
 #include "bench.h"
 #include "bench_loads.h"
+#include "log.h"
 
 const struct bench_load *const bench_loads[] = {
 	&bench_htab_mem,   //
@@ -22,4 +25,13 @@ const struct bench_load *bench_find(const char *name)
 		if (!strcmp(bench_loads[i]->name, name))
 			return bench_loads[i];
 	return NULL;
+}
+
+int bench_no_map(const struct bench_load *load, uint64_t entries, int err)
+{
+	const char *fix = err == -EPERM ? " (run it as root, or with CAP_BPF and CAP_PERFMON)" : "";
+
+	return log_err(err == -EPERM ? -ENODEV : err,
+		       "%s: cannot make a map of %" PRIu64 " elements: %s%s", load->name, entries,
+		       strerror(-err), fix);
 }

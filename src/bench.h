@@ -135,6 +135,9 @@ struct bench_load {
 extern const struct bench_load *const bench_loads[]; /* NULL-terminated */
 const struct bench_load *bench_find(const char *name);
 
+/* The kernel does not make a map (err is its negative errno): logs why; what run() is to return. */
+int bench_no_map(const struct bench_load *load, uint64_t entries, int err);
+
 /* --- how it is shown --- */
 
 void view_bench(FILE *out, const struct bench_load *load, const struct bench_result *r,

@@ -17,6 +17,7 @@
 #include "bench_htab.h"
 #include "bench_htab.skel.h"
 #include "bench_htab_rows.h"
+#include "bench_loads.h"
 #include "bench_memory.h"
 #include "bpf_util.h"
 #include "file.h"
@@ -167,9 +168,7 @@ static int load(struct producing *p)
 	int fd = bench_memory_map(&p->cgroup, make_map, (void *)p->h->o, &p->row->base), err;
 
 	if (fd < 0)
-		return log_err(fd == -EPERM ? -ENODEV : fd,
-			       "htab-mem: cannot make a map of %llu elements: %s",
-			       (unsigned long long)p->h->o->max_entries, strerror(-fd));
+		return bench_no_map(&bench_htab_mem, p->h->o->max_entries, fd);
 	err = use_map(p, fd);
 	close(fd);
 	if (!err)

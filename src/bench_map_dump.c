@@ -338,9 +338,7 @@ static int with_map(struct bench_run *run, uint64_t elements, uint64_t capacity,
 		   : bpf_map_create(BPF_MAP_TYPE_HASH, "kdefer_dump", sizeof(*d.keys),
 				    sizeof(*d.values), d.capacity, NULL);
 	if (!err && d.fd < 0)
-		err = log_err(errno == EPERM ? -ENODEV : -errno,
-			      "map-dump: cannot make a map of %u elements: %s", d.capacity,
-			      strerror(errno));
+		err = bench_no_map(&bench_map_dump, d.capacity, -errno);
 	if (!err)
 		err = measure_map(run, &d, cpu_ns);
 	if (d.fd >= 0)

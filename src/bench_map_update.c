@@ -221,9 +221,7 @@ static int load(struct updating *u)
 	int err;
 
 	if (fd < 0)
-		return log_err(errno == EPERM ? -ENODEV : -errno,
-			       "map-update: cannot make a map of %llu elements: %s",
-			       (unsigned long long)u->o->max_entries, strerror(errno));
+		return bench_no_map(&bench_map_update, u->o->max_entries, -errno);
 	u->skel = bench_update_bpf__open();
 	if (!u->skel) {
 		err = -errno;

@@ -179,14 +179,14 @@ static int show(struct bench_command *b)
 
 /* --- running a load --- */
 
-/* A line that is written over. */
+/* A line that is written over; whole seconds, so that it does not flicker. */
 static void progress(void *ctx, const char *what, uint64_t done_ns, uint64_t of_ns)
 {
 	struct bench_command *b = ctx;
-	char done[FMT_LEN], of[FMT_LEN], line[80];
+	char of[FMT_LEN], line[80];
 
-	snprintf(line, sizeof(line), "%s %s: %s", b->load->name, what,
-		 fmt_ns(done, sizeof(done), done_ns / 1000000000 * 1000000000));
+	snprintf(line, sizeof(line), "%s %s: %llu s", b->load->name, what,
+		 (unsigned long long)(done_ns / 1000000000));
 	if (of_ns)
 		text_append(line, sizeof(line), " of %s", fmt_ns(of, sizeof(of), of_ns));
 	fprintf(stderr, "\r%-70s", line);
