@@ -93,16 +93,21 @@ static long witness_step(__u32 i, struct witness_find *f)
 	return 1;
 }
 
-/* Where in the stack that is which was interrupted; 0: not found, all of it is shown. */
-static __always_inline __u32 witness_interrupted(void)
+/* Where the tick interrupted what runs here; 0: unknown. */
+static __always_inline __u64 witness_interrupted(void)
 {
 	__u64 regs = word_at(percpu_address(PERCPU_IRQ_REGS, bpf_get_smp_processor_id()));
-	struct witness_find f = {};
 
-	if (!regs)
-		return 0;
-	f.ip = BPF_CORE_READ((struct pt_regs *)regs, ip);
-	bpf_loop(WITNESS_FRAMES, witness_step, &f, 0);
+	return regs ? BPF_CORE_READ((struct pt_regs *)regs, ip) : 0;
+}
+
+/* Where in the stack that is; 0: not found, all of it is shown. */
+static __always_inline __u32 witness_find_at(__u64 ip)
+{
+	struct witness_find f = { .ip = ip };
+
+	if (ip)
+		bpf_loop(WITNESS_FRAMES, witness_step, &f, 0);
 	return f.at;
 }
 
@@ -136,13 +141,16 @@ static __always_inline struct witness_stack *witness_scratch(void)
 	return s;
 }
 
-/* The kernel's stack of what runs here, from where the tick interrupted it. */
-#define witness_stack_here(ctx, r)                                       \
-	({                                                               \
-		struct witness_stack *__s = witness_scratch();           \
-                                                                         \
-		if (__s && bpf_get_stack(ctx, __s, sizeof(*__s), 0) > 0) \
-			witness_names(r, witness_interrupted());         \
+/* The kernel's stack of what runs here, from where the tick interrupted it; none in user mode. */
+#define witness_stack_here(ctx, r)                                            \
+	({                                                                    \
+		struct witness_stack *__s = witness_scratch();                \
+		__u64 __ip = witness_interrupted();                           \
+                                                                              \
+		if (__ip && (__s64)__ip >= 0)                                 \
+			(r)->flags |= KD_WIT_USER;                            \
+		else if (__s && bpf_get_stack(ctx, __s, sizeof(*__s), 0) > 0) \
+			witness_names(r, witness_find_at(__ip));              \
 	})
 
 #endif

@@ -10,5 +10,6 @@ extern const struct plan_way rstat_flush_ways[], rstat_wait_ways[], rstat_hold_w
 	rstat_held_ways[], rstat_irqs_ways[], rstat_off_cpu_ways[], rstat_hold_by_8_ways[],
 	rstat_flush_by_8_ways[];
 extern const struct plan_way holdup_gp_rcu_ways[];
+extern const struct plan_way holdup_cb_ways[];
 
 #endif

@@ -12,7 +12,7 @@
 #define LATENCY (1ull << KD_M_CALL_RCU_LATENCY)
 #define DURATION (1ull << KD_M_RCU_GP_DURATION)
 #define WAIT (1ull << KD_M_RCU_GP_WAIT)
-#define REPORTS (1ull << KD_M_RCU_GP_HOLDUP)
+#define REPORTS (1ULL << KD_M_RCU_GP_HOLDUP | 1ULL << KD_M_CALL_RCU_HOLDUP)
 #define LISTS (1ull << KD_M_CALL_RCU_PENDING | 1ull << KD_M_RCU_GP_PENDING)
 #define PENDING (1ull << KD_M_CALL_RCU_PENDING | 1ull << KD_M_RCU_GP_PENDING)
 
@@ -78,9 +78,10 @@ static void sources(void **state)
 		parse_sources(&c.want, "x"),
 		"--sources: unknown source \"x\"; known: call_rcu, rcu_gp, memalloc, rstat, rcu_tasks_trace");
 	assert_refused(parse_sources(&c.want, "call_rcu.x"),
-		       "--sources: call_rcu has no measure \"x\"; known: latency, pending");
-	assert_refused(parse_sources(&c.want, "call_rcu.latency.x"),
-		       "--sources: call_rcu has no measure \"latency.x\"; known: latency, pending");
+		       "--sources: call_rcu has no measure \"x\"; known: latency, pending, holdup");
+	assert_refused(
+		parse_sources(&c.want, "call_rcu.latency.x"),
+		"--sources: call_rcu has no measure \"latency.x\"; known: latency, pending, holdup");
 	assert_refused(
 		parse_sources(&c.want, "CALL_RCU"),
 		"--sources: unknown source \"CALL_RCU\"; known: call_rcu, rcu_gp, memalloc, rstat, rcu_tasks_trace");

@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* holdup_cb.c - user side of bpf/holdup_cb.bpf.c: why callbacks waited or ran for long. */
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+
+#include "../bpf/defer.h"
+#include "../bpf/holdup_cb.h"
+#include "../bpf/sizes.h"
+#include "percpu.h"
+#include "holdup_cb.skel.h"
+#include "bpf_util.h"
+#include "cpus.h"
+#include "log.h"
+#include "source.h"
+
+#define TABLE_BYTES HASH_ELEM_BYTES(sizeof(uint64_t), sizeof(uint32_t))
+#define STEPS 8 /* of the limit: one callback is followed in each */
+
+struct holdup_cb {
+	struct holdup_cb_bpf *skel;
+	struct plan *plan;
+	int cpus; /* possible */
+	int *online;
+	int nonline;
+	bool offload; /* some CPU may be offloaded */
+};
+
+/* The kernel keeps a spare element of each table for each CPU. */
+static uint64_t bytes_for(int cpus)
+{
+	return (uint64_t)cpus * (sizeof(struct hc_cpu) + 4 * TABLE_BYTES + 512) +
+	       128 * TABLE_BYTES + 32768;
+}
+
+static uint64_t holdup_cb_least(const struct kernel *k, uint32_t dims)
+{
+	(void)dims;
+	return bytes_for(k->possible_cpus);
+}
+
+static void size_maps(struct holdup_cb *h)
+{
+	uint32_t cpus = (uint32_t)h->cpus;
+
+	bpf_map__set_max_entries(h->skel->maps.cpus, cpus);
+	bpf_map__set_max_entries(h->skel->maps.lists, cpus);
+	bpf_map__set_max_entries(h->skel->maps.batches, cpus < 16 ? 16 : cpus);
+}
+
+static void set_constants(struct holdup_cb *h, const struct source_conf *conf)
+{
+	struct holdup_cb_bpf__rodata *ro = h->skel->rodata;
+	const struct kernel *k = conf->kernel;
+	uint64_t hz = k->hz ? (uint64_t)k->hz : 1000;
+
+	ro->nr_cpus = (uint32_t)h->cpus;
+	ro->offload = h->offload;
+	ro->lazy_exists = h->offload && kernel_has_field(k, "rcu_data", "lazy_len") &&
+			  kernel_has_func(k, "__call_rcu_common");
+	ro->seq_is_pair = kernel_has_field(k, "rcu_gp_seq", "norm");
+	ro->limit_ns = conf->over_ns[KD_M_CALL_RCU_LATENCY];
+	ro->step_jiffies = ro->limit_ns * hz / 1000000000ULL / STEPS;
+	if (!ro->step_jiffies)
+		ro->step_jiffies = 1;
+	ro->tick_ns = 1000000000ULL / hz;
+}
+
+static int find_percpu(struct holdup_cb *h)
+{
+	int err = percpu_find(bpf_program__fd(h->skel->progs.kd_percpu));
+
+	if (err)
+		holdup_refuse(h->plan, KD_SRC_CALL_RCU, "RCU's per-CPU data cannot be found: %s",
+			      strerror(-err));
+	return err;
+}
+
+static int load_object(struct holdup_cb *h, const struct source_conf *conf)
+{
+	int err;
+
+	h->skel = holdup_cb_bpf__open_opts(bpf_util_open_opts());
+	if (!h->skel)
+		return log_err(-errno, "call_rcu.holdup: cannot open its programs: %s",
+			       strerror(errno));
+	percpu_fill(&h->skel->rodata->percpu, conf->kernel);
+	percpu_size(h->skel->maps.percpu_bases, &h->skel->rodata->percpu);
+	size_maps(h);
+	set_constants(h, conf);
+	source_choose_programs(h->skel->obj, h->plan, KD_SRC_CALL_RCU);
+	err = bpf_map__reuse_fd(h->skel->maps.ring, conf->ring_fd);
+	if (!err)
+		err = bpf_util_load(h->skel->obj);
+	if (err)
+		holdup_refuse(h->plan, KD_SRC_CALL_RCU, "the kernel does not load its programs: %s",
+			      bpf_util_load_error(err));
+	return err ? err : find_percpu(h);
+}
+
+static bool is_online(const struct holdup_cb *h, int cpu)
+{
+	for (int i = 0; i < h->nonline; i++)
+		if (h->online[i] == cpu)
+			return true;
+	return false;
+}
+
+/* On the CPU that it is about, where that is online, so that its list stands still meanwhile. */
+static int control(struct holdup_cb *h, enum hc_run what, int cpu, uint32_t *ret)
+{
+	uint64_t args[4] = { what, (uint64_t)cpu };
+	int fd = bpf_program__fd(h->skel->progs.kd_control);
+
+	if (is_online(h, cpu) && !bpf_util_run_on(fd, args, cpu, ret))
+		return 0;
+	return bpf_util_run(fd, args, ret);
+}
+
+static int control_all(struct holdup_cb *h, enum hc_run what)
+{
+	uint32_t answer = 0;
+	int err = 0;
+
+	for (int cpu = 0; cpu < h->cpus && !err; cpu++) {
+		err = control(h, what, cpu, &answer);
+		if (!err && (int32_t)answer < 0)
+			err = -ENODATA; /* no such CPU in the tables, or in the kernel's */
+		h->offload |= answer == 1;
+	}
+	return err;
+}
+
+/*
+ * Whether callbacks may be run away from their CPU is known once a program has looked, with nothing
+ * attached; it is a constant of the programs, so they are loaded anew.
+ */
+static int load_for_here(struct holdup_cb *h, const struct source_conf *conf)
+{
+	int err = load_object(h, conf);
+
+	if (!err)
+		err = control_all(h, HC_START);
+	if (!err)
+		err = control_all(h, HC_STOP);
+	if (err || !h->offload)
+		return err;
+	holdup_cb_bpf__destroy(h->skel);
+	return load_object(h, conf);
+}
+
+static int prepare(struct holdup_cb *h, const struct source_conf *conf)
+{
+	int err;
+
+	if (bytes_for(h->cpus) > conf->max_memory) {
+		holdup_refuse(h->plan, KD_SRC_CALL_RCU,
+			      "its tables do not fit into the %llu bytes that are left",
+			      (unsigned long long)conf->max_memory);
+		return -E2BIG;
+	}
+	err = cpus_read("online", &h->online, &h->nonline);
+	return err ? err : load_for_here(h, conf);
+}
+
+static void holdup_cb_unload(void *state)
+{
+	struct holdup_cb *h = state;
+
+	if (!h)
+		return;
+	holdup_cb_bpf__destroy(h->skel);
+	free(h->online);
+	free(h);
+}
+
+static int holdup_cb_load(void **state, struct source_conf *conf)
+{
+	struct holdup_cb *h = calloc(1, sizeof(*h));
+	int err;
+
+	if (!h)
+		return -ENOMEM;
+	h->plan = conf->plan;
+	h->cpus = conf->kernel->possible_cpus;
+	err = prepare(h, conf);
+	if (err) {
+		holdup_refuse(conf->plan, KD_SRC_CALL_RCU, "cannot be set up: %s", strerror(-err));
+		holdup_cb_unload(h);
+		return err == -ENOMEM ? err : -ENODEV;
+	}
+	*state = h;
+	return 0;
+}
+
+static size_t holdup_cb_hooks(void *state, struct source_hook *hooks, size_t max)
+{
+	struct holdup_cb *h = state;
+
+	if (!h->offload) {
+		plan_drop_hook(h->plan, KD_SRC_CALL_RCU, "hc_bypass");
+		plan_drop_hook(h->plan, KD_SRC_CALL_RCU, "hc_bypass_flush");
+	}
+	if (!h->skel->rodata->lazy_exists)
+		plan_drop_hook(h->plan, KD_SRC_CALL_RCU, "hc_lazy_wish");
+	return source_collect_hooks(h->skel->obj, h->plan, KD_SRC_CALL_RCU, hooks, max);
+}
+
+static int holdup_cb_start(void *state)
+{
+	int err = control_all(state, HC_START);
+
+	return err ? log_err(err, "call_rcu.holdup: cannot start recording: %s", strerror(-err))
+		   : 0;
+}
+
+static void holdup_cb_stop(void *state)
+{
+	control_all(state, HC_STOP);
+}
+
+/* Reports come when a callback has its turn: a tick adds what was lost of them. */
+static int64_t holdup_cb_tick(void *state, uint32_t cursor, uint32_t interval)
+{
+	struct holdup_cb *h = state;
+	uint64_t args[4] = { cursor, interval };
+	uint32_t next;
+	int err = bpf_util_run(bpf_program__fd(h->skel->progs.kd_tick), args, &next);
+
+	return err ? err : (int64_t)next;
+}
+
+static uint64_t holdup_cb_bytes(void *state)
+{
+	struct holdup_cb *h = state;
+
+	return bpf_util_map_bytes(h->skel->obj, "ring");
+}
+
+const struct source source_holdup_cb = {
+	.id = KD_SRC_CALL_RCU,
+	.holdup = true,
+	.load = holdup_cb_load,
+	.hooks = holdup_cb_hooks,
+	.start = holdup_cb_start,
+	.tick = holdup_cb_tick,
+	.stop = holdup_cb_stop,
+	.unload = holdup_cb_unload,
+	.kernel_bytes = holdup_cb_bytes,
+	.least_bytes = holdup_cb_least,
+};
