@@ -246,7 +246,8 @@ static int add_totals(struct job *j)
 		return -ENOMEM;
 	j->uncounted = not_counted_by(m, total_dim(j));
 	for (i = 0; i < m->nplan; i++)
-		if (m->plan[i].state == PLAN_ON && !has_group(m, &m->plan[i]))
+		if (m->plan[i].state == PLAN_ON && !measure_info(m->plan[i].measure)->holdup &&
+		    !has_group(m, &m->plan[i]))
 			add_total(j, m->plan[i].source, m->plan[i].measure, m->plan[i].flavour, 0);
 	for (i = 0; i < m->ngroups; i++) {
 		g = &m->groups[i];

@@ -203,6 +203,20 @@ static int put_pending(const struct model *m, struct stream *out)
 	return err;
 }
 
+/* Waits that go on: their reports are still to come. Those that came belong to what was before. */
+static int put_witnesses(const struct model *m, struct stream *out)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < m->holdups.npending; i++) {
+		const struct holdup_pending *p = &m->holdups.pending[i];
+
+		for (size_t k = 0; k < p->n && !err; k++)
+			err = stream_record(out, &p->witness[k], p->witness[k].rec.len);
+	}
+	return err;
+}
+
 static int put_self(const struct model *m, struct stream *out)
 {
 	struct kd_rec_self self = m->self;
@@ -236,6 +250,8 @@ int restate(const struct model *m, struct stream *out)
 		err = put_totals(m, out);
 	if (!err)
 		err = put_pending(m, out);
+	if (!err)
+		err = put_witnesses(m, out);
 	if (!err)
 		err = put_self(m, out);
 	return err ? err : put_tick(m, out);

@@ -116,6 +116,18 @@ bool scope_has_holdup(const struct model *m, const struct scope *sc, const struc
 	return !sc->interval || h->tick == m->ticks;
 }
 
+bool scope_arms(const struct model *m, const struct scope *sc)
+{
+	for (size_t i = 0; i < m->nplan; i++) {
+		const struct measure_info *info = measure_info(m->plan[i].measure);
+
+		if (info && info->holdup && m->plan[i].state == PLAN_ON &&
+		    scope_has(sc, m->plan[i].measure, m->plan[i].flavour))
+			return true;
+	}
+	return m->holdups.n;
+}
+
 uint64_t scope_sampling(const struct model *m)
 {
 	uint64_t n = m->self.sample ? m->self.sample : model_fact_u64(m, "sample", 1);

@@ -34,6 +34,8 @@ uint64_t scope_count(const struct model *m, const struct scope *sc, unsigned int
 bool scope_has_event(const struct model *m, const struct scope *sc, const struct event *e);
 /* Whether a report was asked for, and told in the window. */
 bool scope_has_holdup(const struct model *m, const struct scope *sc, const struct holdup *h);
+/* Whether reports of some kind were asked for, and made. */
+bool scope_arms(const struct model *m, const struct scope *sc);
 /* Whether a kind of loss can happen to what the scope asks of this source: lists have their own. */
 bool scope_may_lose(const struct scope *sc, unsigned int source, unsigned int what);
 

@@ -5,7 +5,6 @@
 
 #include "sheet.h"
 
-#define LABEL 14 /* columns of a field's label, with the space behind it */
 #define TEXT_MAX (3 * 4096)
 
 void sheet_init(struct sheet *s, FILE *out, bool markdown, size_t width)
@@ -89,8 +88,9 @@ void sheet_field(struct sheet *s, const char *label, const char *fmt, ...)
 		return;
 	}
 	n = fprintf(s->out, "%s%s", label, *label ? ":" : "");
-	fprintf(s->out, "%*s", n < LABEL ? LABEL - n : 1, "");
-	text_wrap(s->out, ascii, n < LABEL ? LABEL : (size_t)n + 1, LABEL, s->width);
+	fprintf(s->out, "%*s", n < SHEET_LABEL ? SHEET_LABEL - n : 1, "");
+	text_wrap(s->out, ascii, n < SHEET_LABEL ? SHEET_LABEL : (size_t)n + 1, SHEET_LABEL,
+		  s->width);
 }
 
 void sheet_line(struct sheet *s, const char *fmt, ...)

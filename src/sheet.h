@@ -13,6 +13,7 @@
 #include "text.h"
 
 #define SHEET_WIDTH 72
+#define SHEET_LABEL 14 /* columns of a field's label, with the space behind it */
 
 struct sheet {
 	FILE *out;

@@ -10,12 +10,18 @@
 
 /* --- the function --- */
 
+/* The outermost with this prefix: of a BPF program the one that the kernel called. */
 static bool frame_with(char *buf, size_t size, const struct kd_rec_witness *w, const char *prefix)
 {
-	for (size_t i = 0; witness_frame(w, i, buf, size); i++)
-		if (!strncmp(buf, prefix, strlen(prefix)))
-			return true;
-	return false;
+	char frame[TALLY_FUNC];
+	bool any = false;
+
+	for (size_t i = 0; witness_frame(w, i, frame, sizeof(frame)); i++)
+		if (!strncmp(frame, prefix, strlen(prefix))) {
+			snprintf(buf, size, "%s", frame);
+			any = true;
+		}
+	return any;
 }
 
 /* A BPF program, the system call of a loop, else where it was seen most often. */

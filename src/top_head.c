@@ -8,8 +8,11 @@
 #include "format.h"
 #include "text.h"
 #include "top_parts.h"
+#include "view_why.h"
 #include "view_lists.h"
 
+#define REPORT_WIDTH 4000
+#define LINE 1500
 #define TEXT 600
 #define WHO 2000
 
@@ -169,26 +172,80 @@ static char *harmless(struct top_job *j, const char *s)
 	return text ? fmt_safe(text, size, s) : NULL;
 }
 
+static void add_event(struct top_job *j, const struct event *e)
+{
+	struct top_event *out = &j->s->events[j->s->nevents++];
+	char when[FMT_LEN];
+
+	out->when =
+		top_string(j, e->realtime_ns ? fmt_time(when, sizeof(when), e->realtime_ns) : "-");
+	out->what = harmless(j, e->what);
+	out->detail = harmless(j, e->detail);
+}
+
+/* All that is said of it, each thing on one line however long: how wide the screen is shows later. */
+static char *whole_report(struct top_job *j, const struct holdup *h)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+	struct sheet s;
+
+	if (!out) {
+		j->err = -ENOMEM;
+		return NULL;
+	}
+	sheet_init(&s, out, false, REPORT_WIDTH);
+	view_why_report(&s, j->m, h);
+	if (fclose(out))
+		j->err = -ENOMEM;
+	return text;
+}
+
+static void add_report(struct top_job *j, const struct holdup *h)
+{
+	struct top_event *out = &j->s->events[j->s->nevents++];
+	uint64_t real = model_realtime(j->m, h->rec.end_ns);
+	char when[FMT_LEN], line[LINE];
+
+	out->when = top_string(j, real ? fmt_time(when, sizeof(when), real) : "-");
+	out->what = top_string(j, "long wait");
+	out->detail = top_string(j, view_why_line(line, sizeof(line), j->m, h));
+	out->report = whole_report(j, h);
+}
+
+/* The newest before the one at *at that was asked for, or NULL. */
+static const struct holdup *newest_report(const struct top_job *j, size_t *at)
+{
+	while (*at) {
+		const struct holdup *h = &j->m->holdups.h[--*at];
+
+		if (scope_has_holdup(j->m, &j->t->scope, h))
+			return h;
+	}
+	return NULL;
+}
+
+/* Events and reports by time, the newest first. */
 static void add_events(struct top_job *j)
 {
 	const struct model *m = j->m;
 	struct top_snap *s = j->s;
-	size_t n = m->nevents < TOP_EVENTS_MAX ? m->nevents : TOP_EVENTS_MAX;
+	size_t n = m->nevents, at = m->holdups.n, reports = 0;
+	const struct holdup *h = newest_report(j, &at);
 
-	s->events = calloc(n + 1, sizeof(*s->events));
+	s->events = calloc(TOP_EVENTS_MAX, sizeof(*s->events));
 	if (!s->events) {
 		j->err = -ENOMEM;
 		return;
 	}
-	for (; s->nevents < n; s->nevents++) {
-		const struct event *e = &m->events[m->nevents - 1 - s->nevents];
-		struct top_event *out = &s->events[s->nevents];
-		char when[FMT_LEN];
-
-		out->when = top_string(
-			j, e->realtime_ns ? fmt_time(when, sizeof(when), e->realtime_ns) : "-");
-		out->what = harmless(j, e->what);
-		out->detail = harmless(j, e->detail);
+	while (s->nevents < TOP_EVENTS_MAX && (n || h) && !j->err) {
+		if (h && (!n || h->rec.end_ns >= m->events[n - 1].mono_ns)) {
+			add_report(j, h);
+			h = ++reports < TOP_REPORTS_MAX ? newest_report(j, &at) : NULL;
+		} else {
+			add_event(j, &m->events[--n]);
+		}
 	}
 }
 

@@ -5,10 +5,13 @@
 #include <string.h>
 
 #include "format.h"
+#include "sheet.h"
 #include "text.h"
 #include "top_draw_parts.h"
 #include "top_keys.h"
 #include "view_top.h"
+
+#define NARROW 60
 
 char *top_page_name(char *buf, size_t size, const struct top_ui *ui, const struct top_page *p)
 {
@@ -124,6 +127,46 @@ void top_put_events(struct top_ui *ui, const struct top_snap *s, struct canvas *
 	}
 }
 
+/* "label:        text" */
+static bool has_label(const char *line)
+{
+	return strlen(line) > SHEET_LABEL && memchr(line, ':', SHEET_LABEL) &&
+	       line[SHEET_LABEL - 1] == ' ';
+}
+
+/* A line of a report, below its own beginning; `taken`: spaces that stood before it. */
+static void wrap_line(FILE *out, const char *line, size_t taken, size_t width)
+{
+	size_t indent = width < NARROW ? 2 : SHEET_LABEL;
+
+	if (taken) {
+		fprintf(out, "%*s", (int)indent, "");
+		text_wrap(out, line, indent, indent, width);
+	} else if (width >= NARROW && has_label(line)) {
+		fprintf(out, "%.*s", SHEET_LABEL, line);
+		text_wrap(out, line + SHEET_LABEL, SHEET_LABEL, indent, width);
+	} else {
+		text_wrap(out, line, 0, 2, width);
+	}
+}
+
+static void wrap_lines(FILE *out, const char *text, size_t width)
+{
+	for (size_t len; *text; text += len + (text[len] == '\n')) {
+		size_t taken;
+		char *line;
+
+		len = strcspn(text, "\n");
+		taken = strspn(text, " ");
+		taken = taken < len ? taken : len;
+		line = strndup(text + taken, len - taken);
+		if (!line)
+			return;
+		wrap_line(out, line, taken, width);
+		free(line);
+	}
+}
+
 /* All of it, wrapped. */
 void top_put_event(struct top_ui *ui, const struct top_snap *s, struct canvas *c, int row)
 {
@@ -139,7 +182,10 @@ void top_put_event(struct top_ui *ui, const struct top_snap *s, struct canvas *c
 		return;
 	text_wrap(out, e->when, 0, 0, (size_t)c->columns);
 	text_wrap(out, e->what, 0, 0, (size_t)c->columns);
-	text_wrap(out, e->detail, 0, 0, (size_t)c->columns);
+	if (e->report)
+		wrap_lines(out, e->report, (size_t)c->columns);
+	else
+		text_wrap(out, e->detail, 0, 0, (size_t)c->columns);
 	if (fclose(out)) {
 		free(text);
 		return;

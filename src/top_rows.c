@@ -346,6 +346,7 @@ void top_snap_free(struct top_snap *s)
 		free(s->events[i].when);
 		free(s->events[i].what);
 		free(s->events[i].detail);
+		free(s->events[i].report);
 	}
 	for (size_t i = 0; i < s->ngps; i++)
 		free(s->gp[i].who);

@@ -78,6 +78,7 @@ struct top_gp {
 
 struct top_event {
 	char *when, *what, *detail; /* harmless; detail as long as it is */
+	char *report; /* of a wait that was too long: all of it, a line for each thing that is said; or NULL */
 };
 
 struct top_snap {
@@ -100,6 +101,7 @@ struct top_snap {
 };
 
 #define TOP_EVENTS_MAX 500
+#define TOP_REPORTS_MAX 100 /* waits that were too long among these: the newest */
 #define TOP_FILTERS 32
 #define TOP_LISTS_MAX 500 /* keys of the lists of a source; the rest is "other" */
 

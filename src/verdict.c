@@ -172,7 +172,8 @@ static unsigned int cpus_that_stood_still(const struct judge *j, uint64_t gap_ns
 		const struct kd_rec_witness *w = &h->witness[i];
 		bool before = false;
 
-		if (!(w->flags & KD_WIT_GAP) || w->gap_ns < gap_ns - gap_ns / 4)
+		if (!(w->flags & KD_WIT_GAP) || w->flags & KD_WIT_IDLE ||
+		    w->gap_ns < gap_ns - gap_ns / 4)
 			continue;
 		for (size_t k = 0; k < i; k++)
 			before |= h->witness[k].flags & KD_WIT_GAP && h->witness[k].cpu == w->cpu;

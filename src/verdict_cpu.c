@@ -135,6 +135,7 @@ static struct ticks ticks_of(const struct judge *j, uint32_t cpu, const struct s
 
 static void say_ticks(struct judge *j, uint32_t cpu, const struct ticks *t)
 {
+	uint64_t others = t->reader + t->bare + t->user, barred = t->n > others ? t->n - others : 0;
 	char hz[32] = "";
 
 	if (!t->known || !t->n)
@@ -145,8 +146,9 @@ static void say_ticks(struct judge *j, uint32_t cpu, const struct ticks *t)
 		judge_say(j,
 			  P64 " ticks of CPU " P32 "%s: " P64 " in a reader, " P64
 			      " in the kernel outside readers, " P64
-			      " with preemption or softirqs off, " P64 " in user mode or idle",
-			  t->n, cpu, hz, t->reader, t->bare, t->barred, t->user);
+			      " there with preemption or softirqs off, " P64
+			      " in user mode or idle",
+			  t->n, cpu, hz, t->reader, t->bare, barred, t->user);
 	else
 		judge_say(j,
 			  P64 " ticks of CPU " P32 "%s: " P64 " in the kernel, " P64
@@ -232,7 +234,8 @@ static uint64_t judge_gap(struct judge *j, uint32_t cpu, uint64_t in_way, const 
 
 	if (gap == KD_UNKNOWN && s->gap)
 		gap = s->gap->gap_ns;
-	if (!judge_matters(gap, in_way) || (s->gap && s->gap->flags & KD_WIT_IDLE))
+	/* A CPU without work has no tick either, nor one in user mode that is to have none. */
+	if (!judge_matters(gap, in_way) || (s->gap && s->gap->flags & (KD_WIT_IDLE | KD_WIT_USER)))
 		return 0;
 	/* Without a witness of its end it may just have been idle. */
 	if (!s->gap && (judge_fact(j, KD_F_HOW) == KD_HOW_FOR_IT || s->idle || !s->n))

@@ -30,8 +30,9 @@ static uint64_t judge_behind(struct judge *j, uint64_t most_ns)
 	part = to > from ? to - from : 0;
 	part = part < most_ns ? part : most_ns;
 	verdict_of(&of, j->host, gp, NULL);
-	judge_say(j, "it waited for grace period " P64 ", which took %s: %s", (uint64_t)gp->rec.seq,
-		  fmt_ns(time, sizeof(time), holdup_ns(gp)), cause_name(of.is.cause));
+	judge_say(j, "it waited for grace period %" PRId64 ", which took %s: %s",
+		  (int64_t)gp->rec.seq, fmt_ns(time, sizeof(time), holdup_ns(gp)),
+		  cause_name(of.is.cause));
 	if (of.is.cause == CAUSE_UNKNOWN)
 		return part;
 	f = judge_find(j, CAUSE_UNKNOWN, part);

@@ -12,6 +12,7 @@
 #include "view_blame.h"
 #include "view_parts.h"
 #include "view_report.h"
+#include "view_why.h"
 
 #define WORDS 4096 /* no fact of a capture is longer, but for escapes */
 #define EVENTS 20
@@ -495,6 +496,8 @@ int view_report(struct sheet *s, const struct report *r)
 		err = put_keys(s, r);
 	if (!err)
 		err = put_worst(s, r);
+	if (!err)
+		err = view_why_worst(s, r->model, r->scope, r->top);
 	if (!err)
 		err = sheet_blame(s, r->model, r->scope);
 	if (!err)

@@ -44,15 +44,26 @@ static void put_kernel(struct sheet *s, const struct model *m)
 		sheet_field(s, "boot options", "%s", fact(m, "cmdline", a, sizeof(a)));
 }
 
+/* Limits that are the same in one go. */
 static void put_limits(struct sheet *s, const struct model *m)
 {
 	char text[WORDS] = "", time[FMT_LEN];
-	const char *name;
-	uint64_t ns;
+	const char *name, *other;
+	uint64_t ns, same;
+	size_t i, k;
 
-	for (size_t i = 0; limits_told(m, i, &name, &ns); i++)
-		text_append(text, sizeof(text), "%s%s %s", i ? ", " : "", name,
-			    fmt_ns(time, sizeof(time), ns));
+	for (i = 0; limits_told(m, i, &name, &ns); i++) {
+		for (k = 0; limits_told(m, k, &other, &same) && same != ns; k++)
+			;
+		if (k < i)
+			continue; /* stands with that one */
+		text_append(text, sizeof(text), "%s%s (%s", *text ? ", " : "",
+			    fmt_ns(time, sizeof(time), ns), name);
+		for (k = i + 1; limits_told(m, k, &other, &same); k++)
+			if (same == ns)
+				text_append(text, sizeof(text), ", %s", other);
+		text_append(text, sizeof(text), ")");
+	}
 	if (*text)
 		sheet_field(s, "longer than", "%s", text);
 }
@@ -119,7 +130,7 @@ static void put_what(char *buf, size_t size, const struct holdup *h)
 	fmt_safe(name, sizeof(name), r->name);
 	snprintf(buf, size, "%s%s%s", fl ? fl : "", fl ? " " : "", wait_name(r->what));
 	if (r->what == KD_WAIT_GP && r->seq)
-		text_append(buf, size, " %" PRIu64, (uint64_t)r->seq);
+		text_append(buf, size, " %" PRId64, (int64_t)r->seq); /* as the kernel prints it */
 	if (*name)
 		text_append(buf, size, "%s %s", r->what == KD_WAIT_GP ? " of" : "", name);
 }

@@ -132,13 +132,24 @@ int limits_parse(void *into, const char *text)
 
 static bool is_asked(const struct row *r, const struct plan_request *want)
 {
-	unsigned int source = measure_info(r->measure)->source;
-	uint64_t either = 1ULL << r->measure | 1ULL << holdup_measure(source)->id;
-	uint32_t hidden = want->hidden[r->measure] & want->hidden[holdup_measure(source)->id];
+	/* How long callbacks run is no measure of its own: it goes with how long they wait. */
+	unsigned int measure =
+		r->measure == KD_M_CALL_RCU_HOLDUP ? KD_M_CALL_RCU_LATENCY : r->measure;
+	unsigned int holdup = holdup_measure(measure_info(measure)->source)->id;
+	uint64_t either = 1ULL << measure | 1ULL << holdup;
+	uint32_t hidden = want->hidden[measure] & want->hidden[holdup];
 
 	if (!(want->measures & either))
 		return false;
 	return r->flavour == KD_FL_NONE || !(hidden >> r->flavour & 1);
+}
+
+bool limits_any(const struct plan_request *want)
+{
+	for (size_t i = 0; i < ROWS; i++)
+		if (is_asked(&rows[i], want))
+			return true;
+	return false;
 }
 
 /* Without sources those that were named are asked for, and a time without a name asks for all. */

@@ -34,6 +34,9 @@ int limits_parse(void *limits, const char *text);
 int limits_choose(struct limits *l, const struct plan_request *want, bool sources,
 		  const char *command);
 
+/* Whether anything of what was asked for can be explained. */
+bool limits_any(const struct plan_request *want);
+
 /* Adds what is armed to what a session is asked for: measures, flavours, limits. */
 void limits_apply(const struct limits *l, struct session_conf *conf);
 

@@ -561,6 +561,18 @@ int common_arm(struct common *c, const char *command)
 	return err;
 }
 
+int common_arm_some(struct common *c, const char *command)
+{
+	if (c->over.given || limits_any(&c->want))
+		return common_arm(c, command);
+	return 0;
+}
+
+void common_want_holdups(struct common *c)
+{
+	ask_for_holdups(&c->want);
+}
+
 int common_choose_holdups(struct common *c, const char *command)
 {
 	int err = common_arm(c, command);

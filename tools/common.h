@@ -84,6 +84,10 @@ int common_choose(struct common *c, const char *command, bool pending);
  */
 int common_choose_holdups(struct common *c, const char *command);
 int common_arm(struct common *c, const char *command);
+/* The same where nothing that was asked for has to be explainable. */
+int common_arm_some(struct common *c, const char *command);
+/* Of a capture: the reports that belong to what was asked for. */
+void common_want_holdups(struct common *c);
 
 /* The command line as a person would have typed it, but for quotes. */
 void common_line(char *text, size_t size, int argc, char *const *argv);

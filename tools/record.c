@@ -134,14 +134,15 @@ static const struct opt record_options[] = {
 };
 
 static const struct opt *const tables[] = {
-	source_options, split_options, record_options, measure_options, NULL,
+	source_options, over_options, split_options, record_options, measure_options, NULL,
 };
 
 static const struct opts_command record_opts = {
 	.name = "record",
 	.summary = "Record into a capture, which the other commands show.",
-	.usage = "-o FILE [-s SOURCES] [--split] [-d TIME] [-i TIME] [--label NAME=VALUE]... "
-		 "[--max-size SIZE] [--repeat N] [--ab A_CMD B_CMD | -- COMMAND ...]",
+	.usage =
+		"-o FILE [-s SOURCES] [--over LIMITS] [--split] [-d TIME] [-i TIME] [--label NAME=VALUE]... "
+		"[--max-size SIZE] [--repeat N] [--ab A_CMD B_CMD | -- COMMAND ...]",
 	.tables = tables,
 	.takes_command = true,
 	.max_args = 2,
@@ -239,6 +240,8 @@ static int put_facts(const struct record_command *c, struct stream *s, const cha
 
 	if (!err)
 		err = host_fact(s, "command_line", command_line);
+	if (!err && c->common.over.given)
+		err = limits_emit(&c->common.over, s);
 	for (i = 0; !err && i < c->labels.n; i++) {
 		const char *text = c->labels.text[i], *equals = strchr(text, '=');
 
@@ -278,6 +281,8 @@ static int measure(struct record_command *c, struct stream *s, struct session **
 	int err;
 
 	common_conf(&c->common, &conf);
+	if (c->common.over.given)
+		limits_apply(&c->common.over, &conf);
 	conf.writes_files = true;
 	conf.before_attach = watch_started;
 	conf.stopped = watch_signalled;
@@ -390,6 +395,18 @@ static int check(const struct record_command *c, const struct opts_rest *rest)
 	return check_command(c, rest);
 }
 
+/* Long waits are explained where their limits were given, and not hooked for it else. */
+static int choose_holdups(struct common *c)
+{
+	if (c->over.given)
+		return common_arm(c, record_opts.name);
+	if (c->want.named & holdup_measures())
+		return log_err(-EINVAL,
+			       "record: what is too long, for reports of it? --over LIMITS says");
+	c->want.measures &= ~holdup_measures();
+	return 0;
+}
+
 static int record_run(int argc, char **argv)
 {
 	struct record_command c = { 0 };
@@ -403,7 +420,8 @@ static int record_run(int argc, char **argv)
 	err = opts_parse(&record_opts, argc, argv, &c, &rest);
 	if (err > 0)
 		return EXIT_DONE;
-	if (err || common_check(&c.common, record_opts.name) || check(&c, &rest))
+	if (err || common_check(&c.common, record_opts.name) || check(&c, &rest) ||
+	    choose_holdups(&c.common))
 		return EXIT_USAGE;
 	if (c.ab) {
 		a[2] = rest.args[0];

@@ -56,11 +56,12 @@ static const struct opts_command report_opts = {
 	.max_args = 1,
 };
 
-static void put_document(const struct report_command *c, const struct report *r, FILE *out,
-			 const char *error)
+static int put_document(const struct report_command *c, const struct report *r, FILE *out,
+			const char *error)
 {
 	const struct model *m = &c->model;
 	struct json j;
+	int err = 0;
 
 	json_init(&j, out, true);
 	doc_open(&j, report_opts.name);
@@ -73,6 +74,10 @@ static void put_document(const struct report_command *c, const struct report *r,
 	doc_metrics(&j, m, r->scope, r->metrics, r->n);
 	doc_flushes(&j, m, r->scope, NULL, 0);
 	doc_report(&j, r);
+	if (scope_arms(m, r->scope)) {
+		doc_holdups(&j, m, r->scope, NULL);
+		err = doc_holdup_summary(&j, m, r->scope);
+	}
 	doc_lost(&j, m, r->scope);
 	doc_counts(&j, m, r->scope);
 	doc_self(&j, m, r->scope, &c->before);
@@ -80,6 +85,7 @@ static void put_document(const struct report_command *c, const struct report *r,
 	doc_runs(&j, m);
 	json_close(&j);
 	json_end(&j);
+	return err;
 }
 
 /* Text on a terminal may be wider than in a mail, and is no more useful for it. */
@@ -89,11 +95,11 @@ static int put(const struct report_command *c, const struct report *r, FILE *out
 	int err;
 
 	if (c->common.json) {
-		put_document(c, r, out, error);
-		return 0;
+		err = put_document(c, r, out, error);
+	} else {
+		sheet_init(&s, out, c->markdown, SHEET_WIDTH);
+		err = view_report(&s, r);
 	}
-	sheet_init(&s, out, c->markdown, SHEET_WIDTH);
-	err = view_report(&s, r);
 	return err ? log_err(err, "out of memory") : 0;
 }
 
@@ -172,6 +178,7 @@ static int report_run(int argc, char **argv)
 	if (err)
 		return common_fail(&c.out, report_opts.name, json, EXIT_USAGE);
 	c.common.input = rest.args[0];
+	common_want_holdups(&c.common);
 	model_init(&c.model);
 	code = report(&c);
 	model_free(&c.model);

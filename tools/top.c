@@ -86,17 +86,15 @@ static const struct opt top_options[] = {
 };
 
 static const struct opt *const tables[] = {
-	source_options,
-	top_options,
-	measure_options,
-	NULL,
+	source_options, over_options, top_options, measure_options, NULL,
 };
 
 static const struct opts_command top_opts = {
 	.name = "top",
 	.summary = "Watch what is put off, how long it waits, what holds it up.",
-	.usage = "[-s SOURCES] [-i TIME] [--batch] [-n COUNT] [--by KEY] [--filter KEY=GLOB] "
-		 "[--input FILE [--follow]]",
+	.usage =
+		"[-s SOURCES] [--over LIMITS] [-i TIME] [--batch] [-n COUNT] [--by KEY] [--filter KEY=GLOB] "
+		"[--input FILE [--follow]]",
 	.tables = tables,
 };
 
@@ -239,6 +237,7 @@ static int live(struct top_command *c)
 	int err;
 
 	common_conf(&c->common, &conf);
+	limits_apply(&c->common.over, &conf);
 	conf.no_ipi = c->no_ipi;
 	conf.before_attach = watch_started;
 	conf.writes_files = true; /* a recording may be asked for at any time */
@@ -248,7 +247,9 @@ static int live(struct top_command *c)
 	if (!c->batch && isatty(STDOUT_FILENO) && isatty(STDERR_FILENO))
 		log_info("attaching; Ctrl-C ends it");
 	watch_starting(NULL);
-	err = session_open(&session, &conf, &s);
+	err = limits_emit(&c->common.over, &s);
+	if (!err)
+		err = session_open(&session, &conf, &s);
 	watch_started();
 	if (!err) {
 		open_screen(c);
@@ -269,15 +270,18 @@ static int live(struct top_command *c)
 
 /* --- the command --- */
 
-static int check(const struct top_command *c)
+static int check(struct top_command *c)
 {
 	const char *live_only = NULL;
 
 	if (common_check(&c->common, top_opts.name))
 		return -EINVAL;
 	if (!c->common.input)
-		return 0;
-	if (c->no_ipi)
+		return common_arm_some(&c->common, top_opts.name);
+	common_want_holdups(&c->common);
+	if (c->common.over.given)
+		live_only = "--over";
+	else if (c->no_ipi)
 		live_only = "--no-ipi";
 	else if (c->common.sample > 1)
 		live_only = "--sample";

@@ -209,8 +209,7 @@ static int live(struct why_command *c)
 	err = limits_emit(&c->common.over, &s);
 	if (!err)
 		err = show_live(&c->show, &conf, &s, &session, &c->watch, ready);
-	if (s.bad)
-		log_warn("%llu malformed records are left out", (unsigned long long)s.bad);
+	stream_say_missing(&s, NULL);
 	session_close(session);
 	if (err == -EINTR)
 		return 128 + watch_signalled();

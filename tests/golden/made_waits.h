@@ -112,7 +112,7 @@ static void made_last(struct made_wait *w, uint32_t cpu, uint64_t last_ms, uint6
 #define IN_READER (KD_WIT_NEST_KNOWN | KD_WIT_READER | KD_WIT_RUNNING)
 
 /* RCU that cannot be preempted: only user mode counts, which one tick in a hundred finds. */
-static void made_story(struct made_wait *w)
+static void __attribute__((unused)) made_story(struct made_wait *w)
 {
 	made_gp(w, KD_FL_RCU, 152, 31415);
 	made_last(w, 3, 150, 7, KD_HOW_ITSELF);
@@ -360,7 +360,7 @@ static void made_lazy(struct made_wait *w)
 	made_ms(w, KD_F_LAZY_NS, 10000);
 }
 
-static void made_caller(struct made_wait *w)
+static void __attribute__((unused)) made_caller(struct made_wait *w)
 {
 	made_begin(w, KD_SRC_RCU_GP, KD_WAIT_CALLER, KD_FL_RCU, 310);
 	w->rec.cpu = 3;
