@@ -26,11 +26,17 @@ int hold_open(struct hold **out)
 		return log_err(-ENOMEM, "out of memory");
 	h->skel = bench_callbacks_bpf__open_opts(bpf_util_open_opts());
 	err = h->skel ? bpf_util_load_skeleton(h->skel->skeleton) : -errno;
-	if (err) {
+	if (err == -EPERM)
+		err = log_err(
+			-ENODEV,
+			"the kernel refuses a program that is a reader of RCU: it takes CAP_BPF "
+			"and CAP_PERFMON (run it as root), and no policy against it");
+	else if (err)
 		log_err(err, "cannot load the program that is a reader of RCU: %s",
 			bpf_util_load_error(err));
+	if (err) {
 		hold_close(h);
-		return err == -EPERM ? -ENODEV : err;
+		return err;
 	}
 	*out = h;
 	return 0;

@@ -65,7 +65,7 @@ static uint32_t ring_bytes(const struct session *s)
 {
 	uint32_t size = RING_BYTES;
 
-	while (size > RING_LEAST && size > s->conf.max_memory / 16)
+	while (size > RING_LEAST && size > s->conf.max_memory / 64)
 		size /= 2;
 	return size;
 }
@@ -109,7 +109,7 @@ static uint64_t least_of_later(const struct session *s, size_t i, uint64_t most)
 /* Takes down the rows of a source whose smallest tables do not fit, and says what would. */
 static bool fits(struct session *s, const struct source *src)
 {
-	/* The ring is at most a sixteenth of what is allowed, or the least; a 32nd is kept back. */
+	/* The ring is at most a 64th of what is allowed, or the least; a 32nd is kept back. */
 	uint64_t least = src->least_bytes(&s->kernel, s->conf.dims);
 	uint64_t need = least + least / 8 + RING_LEAST;
 

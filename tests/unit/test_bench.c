@@ -54,6 +54,7 @@ static const struct bench_column columns[] = {
 	{ .title = "SIZE", .of = "size" },
 	{ .title = "k/s", .of = "speed", .scale = 1e3, .decimals = 2, .sd = true },
 	{ .title = "COUNT", .of = "count" },
+	{ .title = "NOBODY'S", .of = "nothing" },
 	{ 0 },
 };
 
@@ -184,6 +185,35 @@ static bool names_the_case(const struct bench_load *l)
 		if (!c->of)
 			return true;
 	return false;
+}
+
+/* What a row was made of, as bars below the table and as buckets. */
+static void with_histogram(void **state)
+{
+	struct bench_result r;
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+	struct bench_row *row;
+	struct hist h;
+
+	(void)state;
+	hist_init(&h);
+	hist_add(&h, 1000);
+	hist_add(&h, 1000);
+	bench_result_init(&r);
+	row = bench_row(&r, "fast");
+	bench_value(row, "count", 2, "count", KD_BETTER_NONE);
+	bench_hist(row, "read", "ns", &h);
+	put_text(out, &r);
+	put_json(out, &r);
+	fclose(out);
+	assert_non_null(strstr(text, "\nfast, each read\n"));
+	assert_non_null(strstr(text, "[ 512 ns, 1.02 us)     2 |@@"));
+	assert_non_null(strstr(text, "\"histograms\":{\"read\":{\"unit\":\"ns\",\"count\":2,"
+				     "\"buckets\":[[960,1024,2]]}}"));
+	bench_result_free(&r);
+	free(text);
 }
 
 static void every_load_is_whole(void **state)
@@ -596,6 +626,7 @@ int main(void)
 		cmocka_unit_test_setup(as_text, setup),
 		cmocka_unit_test_setup(as_figures, setup),
 		cmocka_unit_test_setup(as_json, setup),
+		cmocka_unit_test_setup(with_histogram, setup),
 		cmocka_unit_test_setup(every_load_is_whole, setup),
 		cmocka_unit_test_setup(shares, setup),
 		cmocka_unit_test_setup(what_is_left, setup),
