@@ -21,6 +21,8 @@
 #include "worst.bpf.h"
 #include "flavour.bpf.h"
 #include "kdefer.bpf.h"
+#include "caller.bpf.h"
+#include "srcu_gp.bpf.h"
 #include "rcu_gp.h"
 
 const volatile __u32 wait_flavours, gp_flavours; /* bits of enum kd_flavour that are asked for */
@@ -59,10 +61,6 @@ struct {
 } domains SEC(".maps");
 
 struct worst_bin bins[RG_LISTS];
-
-/* Where functions return to first that a kretprobe or the function graph tracer follows. */
-extern const void arch_rethook_trampoline __ksym __weak;
-extern const void return_to_handler __ksym __weak;
 
 static __always_inline void count(__u64 *what)
 {
@@ -209,32 +207,6 @@ static __noinline int end(__u64 key, __u8 what)
 
 /* --- who waits --- */
 
-#define FRAME_WORDS 8
-#define KERNEL_TEXT 0xffffffff80000000ULL
-
-/*
- * The caller's return address is on the stack, a few words above our arguments: those, the place for
- * the function's result (the other end is hooked too), a frame pointer, then the way back into the
- * function that was entered, and behind it that to the caller. Since 6.19 the function may jump to
- * the trampoline, and the way back into it is left out. A look there costs a tenth of a stack trace
- * and needs no buffer that a task that preempts us may fill anew.
- */
-static __noinline __u64 caller_of(__u64 *ctx)
-{
-	__u64 words[FRAME_WORDS] = {}, entry = bpf_get_func_ip(ctx), found;
-	__u32 at = bpf_get_func_arg_cnt(ctx) + 2;
-
-	if (at >= FRAME_WORDS - 1 || bpf_probe_read_kernel(words, sizeof(words), ctx))
-		return 0;
-	found = words[at & (FRAME_WORDS - 1)];
-	if (found - entry < 32)
-		found = words[(at + 1) & (FRAME_WORDS - 1)];
-	if (found == (__u64)&arch_rethook_trampoline || found == (__u64)&return_to_handler)
-		return 0; /* another tracer hides the caller */
-	return found >= KERNEL_TEXT ? found - 1
-				    : 0; /* within the call, which may end its function */
-}
-
 static __always_inline int wait_begin(__u64 *ctx, __u8 what, __u8 flavour)
 {
 	if (wait_flavours >> flavour & 1)
@@ -358,29 +330,6 @@ GRACE_PERIOD(rg_tasks_gp, rcu_tasks_wait_gp, rcu_tasks_wait_gp, flavour_here(ctx
 GRACE_PERIOD(rg_rude_gp, rcu_tasks_rude_wait_gp, rcu_tasks_rude_wait_gp, KD_FL_TASKS_RUDE)
 
 /* --- grace periods of SRCU --- */
-
-/* Since 6.4 in a part of srcu_struct of its own. */
-#define SRCU_WORD(word)                                                                  \
-	static __always_inline __u64 word(__u64 ssp)                                     \
-	{                                                                                \
-		if (bpf_core_type_exists(struct srcu_usage))                             \
-			return BPF_CORE_READ((struct srcu_struct *)ssp, srcu_sup, word); \
-		return BPF_CORE_READ((struct srcu_struct___v6_1 *)ssp, word);            \
-	}
-
-SRCU_WORD(srcu_gp_seq)
-SRCU_WORD(srcu_last_gp_end)
-
-static __always_inline __u64 srcu_of_work(__u64 work)
-{
-	if (bpf_core_type_exists(struct srcu_usage)) {
-		struct srcu_usage *sup;
-
-		sup = (void *)(work - bpf_core_field_offset(struct srcu_usage, work.work));
-		return (__u64)BPF_CORE_READ(sup, srcu_ssp);
-	}
-	return work - bpf_core_field_offset(struct srcu_struct___v6_1, work.work);
-}
 
 static __noinline int srcu_finish(__u64 ssp, __u64 when)
 {

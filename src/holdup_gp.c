@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include <bpf/bpf.h>
+#include <bpf/btf.h>
 #include <bpf/libbpf.h>
 
 #include "../bpf/defer.h"
@@ -23,13 +24,50 @@ struct holdup_gp {
 
 static uint64_t bytes_for(int cpus)
 {
-	return (uint64_t)cpus * (HG_KINDS * sizeof(struct hg_cpu) + 512) + 16384;
+	return (uint64_t)cpus * (HG_KINDS * sizeof(struct hg_cpu) + 512) + 65536;
 }
 
 static uint64_t holdup_gp_least(const struct kernel *k, uint32_t dims)
 {
 	(void)dims;
 	return bytes_for(k->possible_cpus);
+}
+
+static uint64_t limit(uint64_t over_ns)
+{
+	return over_ns ? over_ns : UINT64_MAX;
+}
+
+static void set_constants(struct holdup_gp *h, const struct source_conf *conf)
+{
+	struct holdup_gp_bpf__rodata *ro = h->skel->rodata;
+
+	ro->over_gp[HG_NORMAL] = limit(conf->over_gp_ns[KD_FL_RCU]);
+	ro->over_gp[HG_EXPEDITED] = limit(conf->over_gp_ns[KD_FL_EXPEDITED]);
+	ro->over_gp[HG_TASKS] = limit(conf->over_gp_ns[KD_FL_TASKS]);
+	ro->over_gp[HG_TRACE] = limit(conf->over_gp_ns[KD_FL_TASKS_TRACE]);
+	ro->over_srcu = limit(conf->over_gp_ns[KD_FL_SRCU]);
+	ro->over_rude = limit(conf->over_gp_ns[KD_FL_TASKS_RUDE]);
+	ro->over_wait = limit(conf->over_ns[KD_M_RCU_GP_WAIT]);
+	ro->hz = conf->kernel->hz ? conf->kernel->hz : 1;
+	ro->has_task_from_pid =
+		btf__find_by_name_kind(conf->kernel->btf, "bpf_task_from_pid", BTF_KIND_FUNC) > 0;
+}
+
+/* Callers are hooked only where they are asked for. */
+static void drop_callers(struct plan *plan)
+{
+	static const char *const programs[] = {
+		"hg_sync_in",      "hg_sync_out",      "hg_barrier_in",    "hg_barrier_out",
+		"hg_sync_exp_in",  "hg_sync_exp_out",  "hg_tasks_sync_in", "hg_tasks_sync_out",
+		"hg_tasks_bar_in", "hg_tasks_bar_out", "hg_trace_sync_in", "hg_trace_sync_out",
+		"hg_rude_sync_in", "hg_rude_sync_out", "hg_srcu_sync_in",  "hg_srcu_sync_out",
+		"hg_srcu_exp_in",  "hg_srcu_exp_out",  "hg_srcu_bar_in",   "hg_srcu_bar_out",
+		"hg_trace_bar_in", "hg_trace_bar_out",
+	};
+
+	for (size_t i = 0; i < sizeof(programs) / sizeof(programs[0]); i++)
+		plan_drop_hook(plan, KD_SRC_RCU_GP, programs[i]);
 }
 
 static int load_object(struct holdup_gp *h, struct source_conf *conf)
@@ -50,8 +88,9 @@ static int load_object(struct holdup_gp *h, struct source_conf *conf)
 	percpu_size(h->skel->maps.percpu_bases, &h->skel->rodata->percpu);
 	bpf_map__set_max_entries(h->skel->maps.cpus,
 				 HG_KINDS * (uint32_t)conf->kernel->possible_cpus);
-	h->skel->rodata->over_ns = conf->over_gp_ns[KD_FL_RCU];
-	h->skel->rodata->hz = conf->kernel->hz ? conf->kernel->hz : 1;
+	set_constants(h, conf);
+	if (!conf->over_ns[KD_M_RCU_GP_WAIT])
+		drop_callers(h->plan);
 	source_choose_programs(h->skel->obj, h->plan, KD_SRC_RCU_GP);
 	err = bpf_map__reuse_fd(h->skel->maps.ring, conf->ring_fd);
 	if (!err)

@@ -159,6 +159,10 @@ struct thread_info {
 	unsigned int cpu; /* 6.1.. */
 };
 
+struct signal_struct {
+	struct list_head thread_head; /* 6.1.. of its threads */
+};
+
 struct task_struct {
 	struct thread_info thread_info;      /* 6.1.. CONFIG_THREAD_INFO_IN_TASK */
 	struct sched_entity se;              /* 6.1.. */
@@ -176,7 +180,11 @@ struct task_struct {
 	struct list_head rcu_node_entry;     /* 6.1.. CONFIG_PREEMPT_RCU */
 	struct rcu_node *rcu_blocked_node;   /* 6.1.. CONFIG_PREEMPT_RCU */
 	unsigned char rcu_tasks_holdout;     /* 6.1.. CONFIG_TASKS_RCU */
-	int trc_reader_nesting;              /* 6.1.. CONFIG_TASKS_TRACE_RCU */
+	struct list_head rcu_tasks_holdout_list; /* 6.1.. CONFIG_TASKS_RCU */
+	struct list_head tasks;                  /* 6.1.. of processes, by their leaders */
+	struct list_head thread_node;            /* 6.1.. of the threads of a process */
+	struct signal_struct *signal;            /* 6.1.. */
+	int trc_reader_nesting;                  /* 6.1.. CONFIG_TASKS_TRACE_RCU */
 	struct list_head
 		trc_holdout_list; /* 6.1..6.19 Tasks Trace has its own readers' lists; since 7.0 it is an SRCU domain */
 	struct srcu_ctr *
