@@ -135,6 +135,8 @@ static int make_v2(struct bench_cgroup *g, struct bench_guard *guard, const char
 		if (strlen(dir) == strlen(root))
 			break;
 	}
+	if (has_word(root, "cgroup.subtree_control", "memory"))
+		return -EACCES; /* what others have switched on stays so */
 	err = enable_memory(root, guard);
 	return err ? err : make_in(g, guard, root, suffix);
 }

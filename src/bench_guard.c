@@ -72,24 +72,26 @@ static void remove_mount(const char *path)
 		usleep(RETRY_US);
 }
 
-static void write_setting(char *path)
+/* False: it could not be written. One that is not there any more needs nothing. */
+static bool write_setting(const char *path, const char *text)
 {
-	char *text = strchr(path, '\t');
-	int fd;
+	int fd = open(path, O_WRONLY | O_CLOEXEC);
+	bool written;
 
-	if (!text)
-		return;
-	*text++ = '\0';
-	fd = open(path, O_WRONLY | O_CLOEXEC);
 	if (fd < 0)
-		return;
-	if (write(fd, text, strlen(text)) < 0)
-		_exit(1);
+		return errno == ENOENT;
+	written = write(fd, text, strlen(text)) >= 0;
 	close(fd);
+	return written;
 }
 
-static void carry_out(char *order)
+/* "wPATH<tab>TEXT"; the others have no text. */
+static bool carry_out(char *order)
 {
+	char *text = strchr(order, '\t');
+
+	if (text)
+		*text++ = '\0';
 	switch (order[0]) {
 	case 'c':
 		remove_cgroup(order + 1);
@@ -104,9 +106,9 @@ static void carry_out(char *order)
 		remove_mount(order + 1);
 		break;
 	case 'w':
-		write_setting(order + 1);
-		break;
+		return write_setting(order + 1, text);
 	}
+	return true;
 }
 
 static void __attribute__((noreturn)) guard(int from)
@@ -114,6 +116,7 @@ static void __attribute__((noreturn)) guard(int from)
 	char **order = NULL, *line = NULL;
 	size_t n = 0, size = 0;
 	FILE *in = fdopen(from, "r");
+	bool done = true;
 	ssize_t len;
 
 	while (in && (len = getline(&line, &size, in)) > 0) {
@@ -128,8 +131,8 @@ static void __attribute__((noreturn)) guard(int from)
 		size = 0;
 	}
 	while (n)
-		carry_out(order[--n]);
-	_exit(0);
+		done &= carry_out(order[--n]);
+	_exit(!done);
 }
 
 /* In a session of its own and deaf to all that ends kdefer; of its files only the pipe is kept. */
@@ -184,7 +187,7 @@ static int order(struct bench_guard *g, char what, const char *path, const char 
 			   text ? text : "");
 	char **made;
 
-	if (len >= (int)sizeof(line) || strchr(path, '\n'))
+	if (len >= (int)sizeof(line) || strpbrk(path, "\n\t"))
 		return log_err(-EINVAL, "%s: cannot be cleaned up by that name", path);
 	if (!text) {
 		made = reallocarray(g->made, g->n + 1, sizeof(*made));
@@ -226,11 +229,15 @@ int bench_guard_write(struct bench_guard *g, const char *path, const char *text)
 
 void bench_guard_end(struct bench_guard *g)
 {
+	int status = 0;
+
 	if (!g || !g->pid)
 		return;
 	close(g->pipe);
-	while (waitpid(g->pid, NULL, 0) < 0 && errno == EINTR)
+	while (waitpid(g->pid, &status, 0) < 0 && errno == EINTR)
 		;
+	if (status)
+		log_warn("a setting that was changed for the load could not be put back");
 	for (size_t i = 0; i < g->n; i++) {
 		if (!access(g->made[i], F_OK))
 			log_warn("%s is left behind: it could not be removed", g->made[i]);

@@ -102,10 +102,11 @@ static void put_memory(struct bench_row *row, const struct htab_row *r)
 
 	if (!*why && (double)m->last + (double)bench_memory_resolution() < held)
 		why = "this kernel does not charge cgroups for memory of maps";
-	if (*why || !m->samples) {
+	if (!*why && (m->unread || !m->samples))
+		why = "it could not be read all the time: somebody else changed the cgroup";
+	if (*why) {
 		for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-			bench_absent(row, names[i], "bytes", KD_BETTER_LOWER, "%s",
-				     *why ? why : "it cannot be read");
+			bench_absent(row, names[i], "bytes", KD_BETTER_LOWER, "%s", why);
 		return;
 	}
 	bench_value_sd(row, names[0], bench_memory_mean(m), bench_memory_sd(m), "bytes",

@@ -144,7 +144,7 @@ void bench_memory_begin(struct bench_memory *m, const struct bench_cgroup *g, ui
 	if (!*g->path)
 		return;
 	reset_peak(m);
-	bench_cgroup_usage(g, &m->last);
+	m->unread = bench_cgroup_usage(g, &m->last) != 0;
 	m->start = m->most = m->last;
 }
 
@@ -154,8 +154,12 @@ void bench_memory_sample(struct bench_memory *m, uint64_t now_ns)
 	double ns = (double)(now_ns - m->last_ns), middle;
 	uint64_t bytes;
 
-	if (!*m->g->path || bench_cgroup_usage(m->g, &bytes))
+	if (!*m->g->path)
 		return;
+	if (bench_cgroup_usage(m->g, &bytes)) {
+		m->unread++;
+		return;
+	}
 	middle = ((double)m->last + (double)bytes) / 2;
 	m->sum += middle * ns;
 	m->squares += middle * middle * ns;

@@ -46,9 +46,9 @@ int bench_memory_map(const struct bench_cgroup *g, int (*make)(void *ctx), void 
 struct bench_memory {
 	const struct bench_cgroup *g;
 	uint64_t base, start, last, most;
-	double sum, squares; /* of bytes times ns */
-	uint64_t last_ns, ns, samples;
-	int peak_fd;           /* of a file that was reset for us; -1 */
+	double sum, squares;                   /* of bytes times ns */
+	uint64_t last_ns, ns, samples, unread; /* unread: samples that could not be had */
+	int peak_fd;                           /* of a file that was reset for us; -1 */
 	uint64_t peak_before;  /* since the cgroup was made, when the window began */
 	uint64_t peak;         /* above base; filled by bench_memory_end() */
 	const char *peak_from; /* "kernel" or "samples" */

@@ -308,6 +308,24 @@ static int remove_folder(void **state)
 	return system(command); // NOLINT
 }
 
+/* A cgroup that cannot be read for a while has no mean. */
+static void memory_that_is_gone(void **state)
+{
+	struct bench_cgroup g = { .version = 2 };
+	struct bench_memory m;
+
+	(void)state;
+	snprintf(g.path, sizeof(g.path), "%s", folder);
+	put_file("memory.current", "1000\n");
+	bench_memory_begin(&m, &g, 0, 100);
+	assert_int_equal(m.unread, 0);
+	put_file("memory.current", "");
+	bench_memory_sample(&m, 110);
+	put_file("memory.current", "1000\n");
+	bench_memory_end(&m, 140);
+	assert_int_equal(m.unread, 1);
+}
+
 static void memory_over_time(void **state)
 {
 	struct bench_cgroup g = { .version = 2 };
@@ -425,6 +443,7 @@ static void assert_clean(void)
 static void taken_away(void **state)
 {
 	struct bench_guard g;
+	char path[128];
 
 	(void)state;
 	assert_int_equal(bench_guard_start(&g), 0);
@@ -434,6 +453,15 @@ static void taken_away(void **state)
 	assert_clean();
 	assert_string_equal(said, "");
 	bench_guard_end(&g); /* once is enough */
+	/* What cannot be put back is said, and keeps nothing else from being taken away. */
+	assert_int_equal(bench_guard_start(&g), 0);
+	put_file("file", "");
+	snprintf(path, sizeof(path), "%s/file", folder);
+	assert_int_equal(bench_guard_file(&g, path), 0);
+	assert_int_equal(bench_guard_write(&g, folder, "no file"), 0);
+	bench_guard_end(&g);
+	assert_false(is_there("file"));
+	assert_string_equal(said, "a setting that was changed for the load could not be put back");
 }
 
 static void taken_away_from_the_dead(void **state)
@@ -631,6 +659,7 @@ int main(void)
 		cmocka_unit_test_setup(shares, setup),
 		cmocka_unit_test_setup(what_is_left, setup),
 		cmocka_unit_test_setup_teardown(memory_over_time, make_folder, remove_folder),
+		cmocka_unit_test_setup_teardown(memory_that_is_gone, make_folder, remove_folder),
 		cmocka_unit_test_setup_teardown(peak_of_window, make_folder, remove_folder),
 		cmocka_unit_test_setup_teardown(peak_before_window, make_folder, remove_folder),
 		cmocka_unit_test_setup_teardown(taken_away, make_folder, remove_folder),
