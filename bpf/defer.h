@@ -511,6 +511,7 @@ enum kd_name_of {
 	KD_NAME_LIST,   /* b = list: its name */
 	KD_NAME_DOMAIN, /* b = address: symbol of an srcu_struct */
 	KD_NAME_MAP, /* b = map id or KD_KEY_GLOBAL + n: name, type, then holders: "pid comm" or "pin path" */
+	KD_NAME_CGROUP, /* b = id in the v2 hierarchy: path below its mount */
 	KD_NAME_COUNT,
 };
 

@@ -195,6 +195,16 @@ static void put_phases(struct json *j, const struct holdup *h)
 
 /* --- a report --- */
 
+static void put_cgroup(struct json *j, const struct model *m, const char *key, uint64_t id)
+{
+	char id_key[32];
+
+	snprintf(id_key, sizeof(id_key), "%s_id", key);
+	json_kstr(j, key,
+		  id ? pending_text(&m->pending, KD_NAME_CGROUP, KD_SRC_CALL_RCU, id, 0) : NULL);
+	doc_known(j, id_key, id, id);
+}
+
 static void put_wait(struct json *j, const struct model *m, const struct holdup *h)
 {
 	const struct kd_rec_holdup *r = &h->rec;
@@ -240,7 +250,9 @@ static void put_holdup(struct json *j, const struct model *m, const struct holdu
 	json_kbool(j, "certain", v.is.certain);
 	put_candidates(j, &v);
 	put_culprit(j, &v.is.who);
-	doc_known(j, "cgroup_id", v.is.who.cgroup, v.is.who.cgroup);
+	put_cgroup(j, m, "cgroup", v.is.who.cgroup);
+	if (h->rec.source == KD_SRC_RSTAT)
+		put_cgroup(j, m, "flushed", h->rec.cgroup);
 	put_one(j, starved ? "starved" : "rival", &v.is.other);
 	json_kstr(j, "func", or_null(tally_func(func, sizeof(func), h, &v)));
 	if (caller)

@@ -46,8 +46,10 @@ void session_conf_init(struct session_conf *c)
 static int on_record(void *ctx, void *data, size_t size)
 {
 	struct session *s = ctx;
-	int err;
+	int err = cgroup_names_take(&s->cgroups, data, size, s->out);
 
+	if (err && !s->sink_err)
+		s->sink_err = err;
 	if (!s->looking) {
 		events_take(&s->events, data);
 		cost_take(s, data, size);

@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "../bpf/defer.h"
+#include "cgroup_names.h"
 #include "events.h"
 #include "kernel.h"
 #include "listers.h"
@@ -53,6 +54,7 @@ struct session {
 	size_t nhooks;
 	struct listers listers;
 	struct events events;
+	struct cgroup_names cgroups;
 	bool looking;      /* what the ring holds are whole snapshots */
 	uint32_t interval; /* the one being filled */
 	uint64_t skipped;  /* ticks left incomplete */

@@ -189,7 +189,19 @@ static void put_times(struct sheet *s, const struct model *m, const struct holdu
 						    : "");
 }
 
-static void put_waiter(struct sheet *s, const struct holdup *h)
+/* Its path, or its number where it was gone before it could be looked up. */
+static void put_cgroup(struct sheet *s, const char *label, const struct model *m, uint64_t id)
+{
+	const char *path = pending_text(&m->pending, KD_NAME_CGROUP, KD_SRC_CALL_RCU, id, 0);
+	char text[WORDS];
+
+	if (path && *path)
+		sheet_field(s, label, "%s", fmt_safe(text, sizeof(text), path));
+	else if (id)
+		sheet_field(s, label, "number %" PRIu64 ", whose path is not known", id);
+}
+
+static void put_waiter(struct sheet *s, const struct model *m, const struct holdup *h)
 {
 	const struct kd_rec_holdup *r = &h->rec;
 	char comm[SAFE_COMM];
@@ -197,6 +209,8 @@ static void put_waiter(struct sheet *s, const struct holdup *h)
 	if (r->pid)
 		sheet_field(s, "waited", "%s (pid %" PRIu32 ")",
 			    fmt_safe(comm, sizeof(comm), r->comm), r->pid);
+	if (r->source == KD_SRC_RSTAT)
+		put_cgroup(s, "flushed", m, r->cgroup);
 }
 
 static void put_phases(struct sheet *s, const struct holdup *h)
@@ -224,7 +238,8 @@ static void put_finding(struct sheet *s, const char *label, const struct finding
 		    cause_text(f->cause));
 }
 
-static void put_cause(struct sheet *s, const struct holdup *h, const struct verdict *v)
+static void put_cause(struct sheet *s, const struct model *m, const struct holdup *h,
+		      const struct verdict *v)
 {
 	char who[WORDS], other[WORDS];
 
@@ -238,6 +253,7 @@ static void put_cause(struct sheet *s, const struct holdup *h, const struct verd
 	put_who(other, sizeof(other), &v->is.other);
 	if (*who)
 		sheet_field(s, "who", "%s", who);
+	put_cgroup(s, "in cgroup", m, v->is.who.cgroup);
 	if (v->is.other.pid)
 		sheet_field(s,
 			    v->is.cause == CAUSE_PREEMPTED_READER ||
@@ -286,8 +302,8 @@ void view_why_report(struct sheet *s, const struct model *m, const struct holdup
 	verdict_in(&v, m, h);
 	sheet_heading(s, view_why_line(line, sizeof(line), m, h));
 	put_times(s, m, h);
-	put_waiter(s, h);
-	put_cause(s, h, &v);
+	put_waiter(s, m, h);
+	put_cause(s, m, h, &v);
 	if (v.alone_ns != KD_UNKNOWN && v.is.cause != CAUSE_UNKNOWN)
 		sheet_field(s, "alone", "for the last %s", fmt_ns(time, sizeof(time), v.alone_ns));
 	put_candidates(s, &v);

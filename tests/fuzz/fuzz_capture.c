@@ -12,10 +12,12 @@
 
 #include "capture.h"
 #include "capture_pack.h"
+#include "doc.h"
 #include "log.h"
 #include "model.h"
 #include "view_hist.h"
 #include "view_report.h"
+#include "view_why.h"
 
 static void say_nothing(void *ctx, enum log_level level, const char *line)
 {
@@ -48,6 +50,26 @@ static void as_packed(struct stream *s, const uint8_t *data, size_t size)
 	free(records);
 }
 
+static void explain(const struct model *m, const struct scope *sc, FILE *out)
+{
+	struct sheet s;
+	struct json j;
+
+	sheet_init(&s, out, false, SHEET_WIDTH);
+	for (size_t i = 0; i < m->holdups.n; i++)
+		view_why_report(&s, m, &m->holdups.h[i]);
+	if (view_why_summary(&s, m, sc))
+		abort();
+	json_init(&j, out, false);
+	doc_open(&j, "why");
+	doc_holdups(&j, m, sc, NULL);
+	if (doc_holdup_summary(&j, m, sc))
+		abort();
+	json_close(&j);
+	if (json_end(&j))
+		abort();
+}
+
 static void show(const struct model *m, FILE *out)
 {
 	const struct scope sc = { .measures = UINT64_MAX };
@@ -71,6 +93,7 @@ static void show(const struct model *m, FILE *out)
 	sheet_init(&s, out, true, SHEET_WIDTH);
 	view_report(&s, &r);
 	free(metrics);
+	explain(m, &sc, out);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

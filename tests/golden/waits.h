@@ -54,6 +54,8 @@ static void put_made_plan(struct maker *m)
 
 static void put_made_host(struct maker *m, uint64_t hz, const char *preempt_rcu)
 {
+	static const char *const cgroup[] = { "/system.slice/load.service" };
+
 	put_host(m);
 	put_number(m, "hz", hz);
 	put_fact(m, "preempt", "none");
@@ -63,6 +65,7 @@ static void put_made_host(struct maker *m, uint64_t hz, const char *preempt_rcu)
 	put_number(m, "over.rcu_gp.rcu", 50 * MS);
 	put_number(m, "over.rstat.hold", 5 * MS);
 	put_made_plan(m);
+	put_text(m, KD_REC_NAME, KD_NAME_CGROUP, 4242, cgroup, 1);
 	put_clock(m);
 	put_tick(m, 0);
 }
