@@ -120,9 +120,11 @@ static void add_row(struct backlog_row *sum, const struct backlog_row *r)
 }
 
 /* Of lists without keys there are few, and that one is empty is worth knowing. */
-static bool is_worth_a_row(const struct backlog_row *r)
+static bool is_worth_a_row(const struct backlog_row *r, unsigned int kind)
 {
-	bool keyed = r->key || r->unit_size || r->cpu != KD_CPU_NONE;
+	/* That there is such a list is said of it as a whole: for each CPU it tells nothing. */
+	bool whole = kind == PENDING_LIST && r->source == KD_SRC_CALL_RCU;
+	bool keyed = whole || r->key || r->unit_size || r->cpu != KD_CPU_NONE;
 
 	return !keyed || r->length || r->then;
 }
@@ -149,7 +151,7 @@ static int collect(const struct model *m, const struct backlog_query *q, unsigne
 		if (k->kind != kind || !backlog_in_scope(&q->scope, k))
 			continue;
 		make_row(&rows[*n], m, &q->scope, i, age[i]);
-		*n += is_worth_a_row(&rows[*n]) && backlog_matches(m, q, &rows[*n]);
+		*n += is_worth_a_row(&rows[*n], kind) && backlog_matches(m, q, &rows[*n]);
 	}
 	free(age);
 	return 0;
@@ -252,6 +254,27 @@ static int fold(struct backlog_row **rows, size_t *n, size_t top)
 	return 0;
 }
 
+/* That a list is there and empty, where it has keys that are not: it would look like their sum. */
+static bool is_hollow(const struct backlog_row *rows, size_t n, const struct backlog_row *r)
+{
+	if (r->key || r->unit_size || r->cpu != KD_CPU_NONE || r->length || r->then)
+		return false;
+	for (size_t i = 0; i < n; i++)
+		if (rows[i].key && !by_list(&rows[i], r))
+			return true;
+	return false;
+}
+
+static size_t drop_hollow(struct backlog_row *rows, size_t n)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < n; i++)
+		if (!is_hollow(rows, n, &rows[i]))
+			rows[kept++] = rows[i];
+	return kept;
+}
+
 int backlog_rows(const struct model *m, const struct backlog_query *q, struct backlog_row **out,
 		 size_t *n)
 {
@@ -260,6 +283,7 @@ int backlog_rows(const struct model *m, const struct backlog_query *q, struct ba
 	if (err)
 		return err;
 	qsort(*out, *n, sizeof(**out), by_size);
+	*n = drop_hollow(*out, *n);
 	err = q->top ? fold(out, n, q->top) : 0;
 	if (err) {
 		free(*out);

@@ -25,6 +25,8 @@ enum backlog_key {
 	BACKLOG_ALLOCATOR, /* of BPF memory that belongs to no map */
 	BACKLOG_UNIT_SIZE,
 	BACKLOG_CPU,
+	BACKLOG_PID, /* of a process that holds the map */
+	BACKLOG_COMM,
 	BACKLOG_KEYS,
 };
 

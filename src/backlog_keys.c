@@ -21,6 +21,8 @@ static const char *const key_texts[] = {
 	[BACKLOG_ALLOCATOR] = "allocator",
 	[BACKLOG_UNIT_SIZE] = "unit_size",
 	[BACKLOG_CPU] = "cpu",
+	[BACKLOG_PID] = "pid",
+	[BACKLOG_COMM] = "comm",
 };
 _Static_assert(sizeof(key_texts) / sizeof(key_texts[0]) == BACKLOG_KEYS, "each key has its text");
 
@@ -129,6 +131,25 @@ static bool group_matches(const struct backlog_filter *f, const struct backlog_r
 	       text_matches(f->glob, flavour_name(r->flavour));
 }
 
+/* "812 flowd": its number, or what stands behind that. A path that it is pinned at is neither. */
+static bool holder_matches(const struct model *m, const struct backlog_filter *f,
+			   const struct backlog_row *r)
+{
+	const char *holder;
+	char pid[24];
+	size_t len;
+
+	for (int i = 0; *(holder = backlog_holder(m, r, i)); i++) {
+		len = strspn(holder, "0123456789");
+		snprintf(pid, sizeof(pid), "%.*s", (int)len, holder);
+		if (!len || holder[len] != ' ')
+			continue;
+		if (text_matches(f->glob, f->key == BACKLOG_PID ? pid : holder + len + 1))
+			return true;
+	}
+	return false;
+}
+
 static bool filter_matches(const struct model *m, const struct backlog_filter *f,
 			   const struct backlog_row *r)
 {
@@ -156,6 +177,9 @@ static bool filter_matches(const struct model *m, const struct backlog_filter *f
 		return number_matches(f->glob, r->unit_size, r->unit_size);
 	case BACKLOG_CPU:
 		return number_matches(f->glob, r->cpu != KD_CPU_NONE, r->cpu);
+	case BACKLOG_PID:
+	case BACKLOG_COMM:
+		return holder_matches(m, f, r);
 	case BACKLOG_KEYS:
 		break;
 	}

@@ -7,7 +7,8 @@
  *   record  u8 0, varint length, the record as it is; or
  *           u8 1 + i: of the i-th kind of `packed` in capture_pack.c: varint id (as a difference to the
  *           one before), `told` words that say which thing it is, then a varint of bits: which of the
- *           other words differ from those before, and these as differences
+ *           other words differ from those before, and these as differences. Of a worst sample that says
+ *           who, a varint in front of these bits says which of 256 memories holds those before
  *   varint  7 bits a byte, lowest first, the highest bit says that more follow; differences zigzag
  */
 #ifndef KDEFER_CAPTURE_PACK_H

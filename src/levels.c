@@ -30,11 +30,6 @@ void levels_free(struct levels *lv)
 	lv->level = NULL;
 }
 
-void levels_forget(struct levels *lv)
-{
-	level_table_clear(&lv->table);
-}
-
 void levels_begin(struct levels *lv, unsigned int owner, uint64_t now_ns)
 {
 	lv->look++;

@@ -35,7 +35,5 @@ void levels_begin(struct levels *lv, unsigned int owner, uint64_t now_ns);
 int levels_take(struct levels *lv, const struct kd_rec_pending *r, struct stream *out);
 /* It ends. Only a complete one says that what was not in it is empty or gone. As levels_take(). */
 int levels_end(struct levels *lv, bool complete, struct stream *out);
-/* Forgets what was passed on, so that the next snapshot is passed on whole: a new file begins. */
-void levels_forget(struct levels *lv);
 
 #endif

@@ -24,8 +24,10 @@ struct call_rcu_lists {
 	struct rcu_lists_bpf *skel;
 	struct srcu_domains domains;
 	uint32_t flavours; /* bits of enum kd_flavour: rows that are not off */
+	uint32_t lists;    /* bits of enum kd_list: what RCU's own callback lists have here */
 	int cpus;          /* numbers are below it */
 	bool no_ipi;
+	bool declared; /* which lists there are was said */
 };
 
 static void unload(void *state)
@@ -80,6 +82,22 @@ static int load_object(struct call_rcu_lists *c, const struct lists_conf *conf)
 	return 0;
 }
 
+#define BIT(n) (1u << (n))
+#define SEGMENTS                                                                               \
+	(BIT(KD_LIST_DONE) | BIT(KD_LIST_WAIT) | BIT(KD_LIST_NEXT_READY) | BIT(KD_LIST_NEXT) | \
+	 BIT(KD_LIST_INVOKING))
+
+static uint32_t lists_of_rcu(const struct kernel *k)
+{
+	uint32_t lists = SEGMENTS;
+
+	if (kernel_has_field(k, "rcu_data", "nocb_bypass"))
+		lists |= BIT(KD_LIST_BYPASS);
+	if (kernel_has_field(k, "rcu_data", "lazy_len"))
+		lists |= BIT(KD_LIST_LAZY);
+	return lists;
+}
+
 static int load(void **state, const struct lists_conf *conf)
 {
 	struct call_rcu_lists *c = calloc(1, sizeof(*c));
@@ -89,6 +107,7 @@ static int load(void **state, const struct lists_conf *conf)
 		return -ENOMEM;
 	c->cpus = conf->kernel->possible_cpus;
 	c->no_ipi = conf->no_ipi;
+	c->lists = lists_of_rcu(conf->kernel);
 	note_flavours(c, conf->plan);
 	err = srcu_domains_find(&c->domains, conf->kernel);
 	if (!err)
@@ -175,11 +194,47 @@ static int say_left(const struct call_rcu_lists *c, struct stream *out)
 	return stream_record(out, &r, sizeof(r));
 }
 
+static int declare(unsigned int flavour, uint32_t lists, struct stream *out)
+{
+	struct kd_rec_pending r = { .rec = { .kind = KD_REC_PENDING, .len = sizeof(r) },
+				    .source = KD_SRC_CALL_RCU,
+				    .flavour = (uint8_t)flavour,
+				    .cpu = KD_CPU_NONE,
+				    .flags = KD_PENDING_EXACT,
+				    .bytes = KD_UNKNOWN,
+				    .age_ns = KD_UNKNOWN };
+	int err = 0;
+
+	for (; lists && !err; lists &= lists - 1) {
+		r.list = (uint16_t)__builtin_ctz(lists);
+		err = stream_record(out, &r, sizeof(r));
+	}
+	return err;
+}
+
+/* Empty lists are in no snapshot: once it is said which there are, or an empty one would be an unknown one. */
+static int declare_all(struct call_rcu_lists *c, struct stream *out)
+{
+	int err = 0;
+
+	for (unsigned int f = 0; f <= KD_FL_KFREE && !err && !c->declared; f++)
+		if (c->flavours >> f & 1)
+			err = declare(f,
+				      f == KD_FL_KFREE ? BIT(KD_LIST_KFREE)
+				      : f == KD_FL_RCU ? c->lists
+						       : SEGMENTS,
+				      out);
+	c->declared = true;
+	return err;
+}
+
 static int names(void *state, struct stream *out)
 {
 	struct call_rcu_lists *c = state;
-	int err = c->flavours >> KD_FL_RCU & 1 ? say_left(c, out) : 0;
+	int err = declare_all(c, out);
 
+	if (!err && c->flavours >> KD_FL_RCU & 1)
+		err = say_left(c, out);
 	if (err)
 		return err;
 	return srcu_domains_name(&c->domains, bpf_map__fd(c->skel->maps.domains), KD_SRC_CALL_RCU,

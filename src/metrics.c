@@ -50,17 +50,27 @@ static const struct hist *window(const struct job *j, const struct series *s)
 	return j->q->interval ? &s->hists->interval : &s->hists->run;
 }
 
-static bool passes_filters(const struct job *j, const struct series *s)
+static bool passes(const struct filter *f, const struct series *s)
 {
+	unsigned int keys = f->also | KEY_BIT(f->key);
 	const char *value;
 	char buf[24];
+
+	for (; keys; keys &= keys - 1) {
+		value = key_value(s, (enum key_name)__builtin_ctz(keys), buf, sizeof(buf));
+		if (value && !fnmatch(f->glob, value, 0))
+			return true;
+	}
+	return false;
+}
+
+static bool passes_filters(const struct job *j, const struct series *s)
+{
 	size_t i;
 
-	for (i = 0; i < j->q->nfilters; i++) {
-		value = key_value(s, j->q->filters[i].key, buf, sizeof(buf));
-		if (!value || fnmatch(j->q->filters[i].glob, value, 0))
+	for (i = 0; i < j->q->nfilters; i++)
+		if (!passes(&j->q->filters[i], s))
 			return false;
-	}
 	return true;
 }
 

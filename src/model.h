@@ -221,7 +221,9 @@ struct metric {
 
 struct filter {
 	enum key_name key;
-	const char *glob; /* fnmatch(3) pattern */
+	const char *glob;  /* fnmatch(3) pattern */
+	unsigned int also; /* bits of enum key_name: it is enough if one of these matches */
+	const char *name;  /* what it was asked by; NULL: as `key` */
 };
 
 struct query {

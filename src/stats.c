@@ -255,10 +255,3 @@ double rng_unit(struct rng *r)
 {
 	return ((double)(rng_next(r) >> 11) + 0.5) / 9007199254740992.0;
 }
-
-double rng_normal(struct rng *r)
-{
-	double u = rng_unit(r), v = rng_unit(r);
-
-	return sqrt(-2 * log(u)) * cos(2 * M_PI * v);
-}

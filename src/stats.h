@@ -80,6 +80,5 @@ void rng_seed_text(struct rng *r, const char *text); /* by a name, so that order
 uint64_t rng_next(struct rng *r);
 size_t rng_below(struct rng *r, size_t n); /* 0 .. n - 1; n > 0 */
 double rng_unit(struct rng *r);            /* 0 < x < 1 */
-double rng_normal(struct rng *r);
 
 #endif

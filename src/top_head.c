@@ -101,21 +101,74 @@ static void add_cost(struct top_job *j)
 	j->s->cost = top_string(j, text);
 }
 
+static void append_filters(const struct top *t, char *text, size_t size)
+{
+	const struct filter *f;
+	char glob[TEXT];
+
+	for (size_t i = 0; i < t->nfilters; i++) {
+		f = &t->filters[i];
+		text_append(text, size, "%s%s=%s", i ? ", " : "",
+			    f->name ? f->name : key_text(f->key),
+			    fmt_safe(glob, sizeof(glob), f->glob));
+	}
+}
+
+static bool anything_matches(struct top_job *j)
+{
+	const struct backlog_query q = top_backlog(j);
+	struct backlog_row *rows;
+	size_t n;
+
+	for (size_t i = 0; i < j->nshown; i++)
+		if (hist_count(&j->s->metrics[i].hist))
+			return true;
+	j->err = backlog_totals(j->m, &q, &rows, &n);
+	if (j->err)
+		return true;
+	free(rows);
+	return n;
+}
+
+static bool has_rows_by(const struct top_job *j, unsigned int key)
+{
+	for (size_t i = 0; i < j->nshown; i++)
+		if (j->s->metrics[i].by == key)
+			return true;
+	return false;
+}
+
+/* A filter or a key that leaves nothing must not look like a host where nothing happens. */
+static void add_unmatched(struct top_job *j, char *text, size_t size)
+{
+	const struct top *t = j->t;
+
+	if (t->nfilters && !anything_matches(j)) {
+		text_append(text, size, "%snothing here matches ", *text ? "; " : "");
+		append_filters(t, text, size);
+	}
+	for (unsigned int key = 0; key < KEY_OTHER; key++)
+		if (t->by >> key & 1 && !(KEY_GROUPS >> key & 1) && !has_rows_by(j, key))
+			text_append(text, size, "%snothing here is told apart by %s",
+				    *text ? "; " : "", key_text((enum key_name)key));
+}
+
 /* What puts numbers in doubt that look whole. */
 static void add_warning(struct top_job *j)
 {
 	const struct model *m = j->m;
 	uint64_t sample = scope_sampling(m);
-	char text[TEXT] = "", n[FMT_LEN];
+	char text[4 * TEXT] = "", n[FMT_LEN];
 
 	if (sample > 1)
 		text_append(text, sizeof(text), "1/%" PRIu64 " of the events followed", sample);
 	if (m->incomplete)
-		text_append(text, sizeof(text), "%s%s intervals cut short", *text ? "; " : "",
-			    fmt_count(n, sizeof(n), m->incomplete));
+		text_append(text, sizeof(text), "%s%s interval%s cut short", *text ? "; " : "",
+			    fmt_count(n, sizeof(n), m->incomplete), m->incomplete == 1 ? "" : "s");
 	if (m->refused)
-		text_append(text, sizeof(text), "%s%s records left out", *text ? "; " : "",
-			    fmt_count(n, sizeof(n), m->refused));
+		text_append(text, sizeof(text), "%s%s record%s left out", *text ? "; " : "",
+			    fmt_count(n, sizeof(n), m->refused), m->refused == 1 ? "" : "s");
+	add_unmatched(j, text, sizeof(text));
 	j->s->warning = top_string(j, text);
 }
 

@@ -153,7 +153,27 @@ static double per_second(uint64_t n, uint64_t ns)
 	return ns ? (double)n * 1e9 / (double)ns : NAN;
 }
 
-/* Nothing is counted by flavour: only the source knows how much was handed over, and lost. */
+/* The kernel's own counts, where nothing is hooked: of one flavour, or of all that the row stands for. */
+static bool is_counted(const struct part *p, uint32_t flavours)
+{
+	const char *of = p->debt ? p->debt->of : NULL;
+
+	if (!p->debt || !p->debt->counted)
+		return false;
+	for (unsigned int f = 0; of && f < KD_FL_COUNT; f++)
+		if (flavours >> f & 1 && (!flavour_name(f) || strcmp(flavour_name(f), of)))
+			return false;
+	return true;
+}
+
+static bool source_counts(const struct top_job *j, const struct part *p)
+{
+	const uint64_t *total = j->m->source[p->source].ctotal;
+
+	return total[KD_CNT_BEGUN] || total[KD_CNT_DONE];
+}
+
+/* What is counted by the source as a whole says nothing of what a filter leaves. */
 static void set_flow(struct top_job *j, struct top_row *r, const struct part *p)
 {
 	const struct model *m = j->m;
@@ -161,10 +181,10 @@ static void set_flow(struct top_job *j, struct top_row *r, const struct part *p)
 	const struct scope all = { .measures = j->t->scope.measures };
 	double lost = 0, lately = 0;
 
-	if (m->source[p->source].ctotal[KD_CNT_BEGUN] || m->source[p->source].ctotal[KD_CNT_DONE])
+	if (source_counts(j, p) && !j->t->nfilters)
 		r->v[TOP_IN] =
 			per_second(scope_count(m, &sc, p->source, KD_CNT_BEGUN), j->s->length_ns);
-	else if (p->debt && p->debt->counted)
+	else if (!source_counts(j, p) && is_counted(p, p->flavours))
 		r->v[TOP_IN] = p->debt->in;
 	for (unsigned int what = 0; what < KD_LOST_COUNT; what++) {
 		if (lost_by_design(what) || !scope_may_lose(&all, p->source, what))
@@ -192,12 +212,12 @@ static void set_sum_done(struct top_job *j, struct top_row *r, const struct part
 		first = first ? first : x;
 		sum += (double)hist_count(&x->hist);
 	}
-	if (j->m->source[p->source].ctotal[KD_CNT_DONE])
+	if (j->m->source[p->source].ctotal[KD_CNT_DONE] && !j->t->nfilters)
 		r->v[TOP_DONE] =
 			per_second(scope_count(j->m, &sc, p->source, KD_CNT_DONE), j->s->length_ns);
 	else if (first)
 		r->v[TOP_DONE] = per_second((uint64_t)sum, j->s->length_ns);
-	else if (p->debt && p->debt->counted)
+	else if (is_counted(p, p->flavours))
 		r->v[TOP_DONE] = p->debt->out;
 }
 
@@ -258,6 +278,10 @@ static void put_flavour(struct top_job *j, const struct part *p, unsigned int fl
 	r->indent = true;
 	set_main(j, r, x);
 	set_lists(j, r, p, 1u << flavour);
+	if (!x && !source_counts(j, p) && is_counted(p, 1u << flavour)) {
+		r->v[TOP_IN] = p->debt->in;
+		r->v[TOP_DONE] = p->debt->out;
+	}
 	top_remember(j, r, latest ? &latest->hist : NULL);
 }
 

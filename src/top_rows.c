@@ -264,9 +264,10 @@ void top_filter(struct top *t, const struct filter *filters, size_t n)
 	t->nfilters = n < TOP_FILTERS ? n : TOP_FILTERS;
 	t->no_lists = false;
 	for (size_t i = 0; i < t->nfilters; i++) {
+		const char *name = filters[i].name ? filters[i].name : key_text(filters[i].key);
 		enum backlog_key key;
 
-		if (backlog_key_by_name(key_text(filters[i].key), &key))
+		if (backlog_key_by_name(name, &key))
 			t->no_lists = true;
 		else
 			t->list_filters[i] =

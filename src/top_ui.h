@@ -73,6 +73,9 @@ size_t top_ui_pages(const struct top_snap *s, unsigned int source,
 		    struct top_page pages[TOP_PAGES]);
 /* Bits of enum top_column that a table has; NULL: the overview. */
 uint32_t top_ui_columns(const struct top_page *p);
+/* Of `pages`, which it fills, the one that is shown; NULL: the overview, or none. */
+const struct top_page *top_ui_page(const struct top_ui *ui, const struct top_snap *s,
+				   struct top_page pages[TOP_PAGES]);
 /* Rows of the view in their order. The caller frees *list. 0 or -ENOMEM. */
 int top_ui_rows(const struct top_ui *ui, const struct top_snap *s, const struct top_row ***list,
 		size_t *n);

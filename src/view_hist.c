@@ -260,7 +260,7 @@ static void put_filters(FILE *out, const struct view_hist *v)
 
 	for (i = 0; i < v->nfilters; i++)
 		text_append(text, sizeof(text), "%s%s=%s", i ? ", " : "",
-			    key_text(v->filters[i].key),
+			    v->filters[i].name ? v->filters[i].name : key_text(v->filters[i].key),
 			    fmt_safe(glob, sizeof(glob), v->filters[i].glob));
 	if (*text)
 		text_fieldf(out, v->width, "only:", "%s", text);

@@ -404,6 +404,20 @@ static void put_when(FILE *out, const struct view_lists *v)
 			real ? fmt_time(when, sizeof(when), real) : "");
 }
 
+static bool put_filters(FILE *out, const struct view_lists *v)
+{
+	const struct backlog_query *q = v->query;
+	char text[TEXT_FIELD_MAX] = "only: ", glob[256];
+
+	for (size_t i = 0; i < q->nfilters; i++)
+		text_append(text, sizeof(text), "%s%s=%s", i ? ", " : "",
+			    backlog_key_text(q->filters[i].key),
+			    fmt_safe(glob, sizeof(glob), q->filters[i].glob));
+	if (q->nfilters)
+		text_wrap(out, text, 0, INDENT, v->width);
+	return q->nfilters;
+}
+
 int view_lists(FILE *out, const struct view_lists *v)
 {
 	struct backlog_row *totals;
@@ -417,7 +431,8 @@ int view_lists(FILE *out, const struct view_lists *v)
 	err = backlog_debt(v->model, v->query, &debt);
 	if (!err) {
 		put_when(out, v);
-		any = put_debt(out, v, &debt);
+		any = put_filters(out, v);
+		any |= put_debt(out, v, &debt);
 	}
 	for (unsigned int s = 0; s < KD_SRC_COUNT && !err; s++) {
 		if (s == KD_SRC_RCU_GP || !is_on(v, s, totals, n))

@@ -323,13 +323,6 @@ int parse_backends(void *into, const char *list)
 
 /* --- keys --- */
 
-static int find_key(const char *option, const char *name, enum key_name *key)
-{
-	if (!key_by_name(name, key) && *key != KEY_OTHER)
-		return 0;
-	return log_err(-EINVAL, "--%s: unknown key \"%s\"; known: %s", option, name, key_list());
-}
-
 int parse_by(void *into, const char *list)
 {
 	unsigned int *by = into;
@@ -339,32 +332,60 @@ int parse_by(void *into, const char *list)
 
 	*by = 0;
 	while ((err = next_name("by", &list, name, sizeof(name))) > 0) {
-		err = find_key("by", name, &key);
-		if (err)
-			return err;
+		if (key_by_name(name, &key) || key == KEY_OTHER)
+			return log_err(-EINVAL, "--by: unknown key \"%s\"; known: %s", name,
+				       key_list());
 		*by |= BIT(key);
 	}
 	return err;
+}
+
+/* Words for what has keys of other names, as lists and the kernel's own tools call it. */
+static const struct filter aliases[] = {
+	{ .name = "pid", .key = KEY_TGID },
+	{ .name = "comm", .key = KEY_FLUSHER, .also = KEY_BIT(KEY_FLUSHER_THREAD) },
+	{ .name = "map", .key = KEY_MAP_NAME, .also = KEY_BIT(KEY_MAP_ID) },
+};
+
+static int find_filter(const char *name, struct filter *f)
+{
+	char known[512] = "";
+	enum key_name key;
+	size_t i;
+
+	for (i = 0; i < sizeof(aliases) / sizeof(aliases[0]); i++) {
+		add_name(known, sizeof(known), aliases[i].name);
+		if (!strcmp(aliases[i].name, name)) {
+			*f = aliases[i];
+			return 0;
+		}
+	}
+	if (key_by_name(name, &key) || key == KEY_OTHER)
+		return log_err(-EINVAL, "--filter: unknown key \"%s\"; known: %s, %s", name,
+			       key_list(), known);
+	*f = (struct filter){ .key = key };
+	return 0;
 }
 
 int parse_filter(void *into, const char *text)
 {
 	struct filter_list *list = into;
 	const char *equals = strchr(text, '=');
+	struct filter f;
 	char name[NAME_LEN];
-	enum key_name key;
 	int err;
 
 	if (!equals || equals == text || !equals[1])
 		return log_err(-EINVAL, "--filter: \"%s\" is no KEY=GLOB; use e.g. func=nf_*",
 			       text);
 	snprintf(name, sizeof(name), "%.*s", (int)(equals - text), text);
-	err = find_key("filter", name, &key);
+	err = find_filter(name, &f);
 	if (err)
 		return err;
 	if (list->n == FILTERS_MAX)
 		return log_err(-EINVAL, "--filter: more than %d of them", FILTERS_MAX);
-	list->f[list->n++] = (struct filter){ .key = key, .glob = equals + 1 };
+	f.glob = equals + 1;
+	list->f[list->n++] = f;
 	return 0;
 }
 

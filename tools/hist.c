@@ -166,6 +166,30 @@ static void say_that_keys_are_missing(const struct show *s)
 	}
 }
 
+/* A key by which nothing was counted must not look like one that nothing happened by. */
+static void say_unmatched(const struct hist_command *h)
+{
+	const struct query q = common_query(&h->common, false, 0);
+	struct metric *metrics;
+	bool any = false;
+	size_t n, i;
+
+	if (!h->show.model.started || model_metrics(&h->show.model, &q, &metrics, &n))
+		return;
+	for (i = 0; i < n; i++)
+		any |= hist_count(&metrics[i].hist) > 0;
+	for (unsigned int key = 0; any && key < KEY_OTHER; key++) {
+		if (h->common.input && !(key_dims(KEY_BIT(key)) >> KD_DIM_MAIN & 1))
+			continue; /* said before */
+		for (i = 0; i < n && metrics[i].by != key; i++)
+			;
+		if (h->common.by >> key & 1 && !(KEY_GROUPS >> key & 1) && i == n)
+			log_warn("hist: nothing here is told apart by %s",
+				 key_text((enum key_name)key));
+	}
+	free(metrics);
+}
+
 /* --- live --- */
 
 static int live_record(void *ctx, const struct kd_rec *rec)
@@ -283,6 +307,8 @@ static int hist_run(int argc, char **argv)
 	} else {
 		code = live(&h, rest.command);
 	}
+	if (code == EXIT_DONE)
+		say_unmatched(&h);
 	show_free(&h.show);
 	return code;
 }

@@ -4,9 +4,15 @@
 
 #include "keep.h"
 
+static int put(void *ctx, const struct kd_rec *rec)
+{
+	return capture_write(((struct keep *)ctx)->w, rec);
+}
+
 int keep_open(struct keep *k, const char *path, bool force, uint64_t sync_ns)
 {
 	*k = (struct keep){ .sync_ns = sync_ns };
+	sieve_init(&k->sieve, put, k);
 	return capture_create(&k->w, path, force);
 }
 
@@ -29,7 +35,7 @@ void keep_record(struct keep *k, const struct kd_rec *rec)
 
 	if (!k->w || k->full)
 		return;
-	err = capture_write(k->w, rec);
+	err = sieve_record(&k->sieve, rec);
 	if (err == -EFBIG) {
 		k->full = true;
 		return;
@@ -48,4 +54,5 @@ void keep_close(struct keep *k)
 	if (k->w && capture_close(k->w))
 		k->failed = true;
 	k->w = NULL;
+	sieve_free(&k->sieve);
 }

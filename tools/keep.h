@@ -7,11 +7,13 @@
 #include <stdint.h>
 
 #include "capture.h"
+#include "sieve.h"
 
 struct keep {
 	struct capture_writer *w; /* NULL: none is written (any more) */
 	uint64_t sync_ns;         /* a crash costs no more than this, at least a tick */
 	uint64_t synced_ns;
+	struct sieve sieve;
 	bool failed; /* logged; FILE.part is left as far as it goes */
 	bool full;   /* the limit of its size is reached: the last interval is not whole */
 };

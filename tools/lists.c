@@ -2,6 +2,7 @@
 /* lists.c - `kdefer lists`: how much deferred work waits, read as kernel state; nothing is hooked. */
 #include <errno.h>
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "backlog.h"
@@ -10,6 +11,7 @@
 #include "doc.h"
 #include "log.h"
 #include "show.h"
+#include "text.h"
 #include "view_lists.h"
 
 #define MS 1000000ULL
@@ -35,12 +37,19 @@ static int parse_list_filter(void *into, const char *text)
 	typeof(((struct lists_command *)0)->filters) *list = into;
 	const char *equals = strchr(text, '=');
 	enum backlog_key key;
+	enum key_name other;
 	char name[64];
 
 	if (!equals || equals == text || !equals[1])
 		return log_err(-EINVAL, "--filter: \"%s\" is no KEY=GLOB; use e.g. map=flow*",
 			       text);
 	snprintf(name, sizeof(name), "%.*s", (int)(equals - text), text);
+	if (!key_by_name(name, &other) && other != KEY_OTHER && backlog_key_by_name(name, &key))
+		return log_err(
+			-EINVAL,
+			"--filter: the kernel's lists are not told apart by %s, which kdefer "
+			"hist goes by; known here: %s",
+			name, backlog_key_list());
 	if (backlog_key_by_name(name, &key))
 		return log_err(-EINVAL, "--filter: unknown key \"%s\"; known: %s", name,
 			       backlog_key_list());
@@ -215,6 +224,26 @@ static int live(struct lists_command *c)
 	return err == -ENODEV ? EXIT_NOTHING : show_code(err);
 }
 
+/* A filter that leaves nothing must not look like a host where nothing waits. */
+static void say_unmatched(const struct lists_command *c)
+{
+	const struct backlog_query q = query(c, false, 0);
+	char text[1024] = "";
+	struct backlog_row *rows;
+	size_t n;
+
+	if (!q.nfilters || !c->show.model.started || backlog_totals(&c->show.model, &q, &rows, &n))
+		return;
+	free(rows);
+	for (unsigned int f = 0; f < KD_FL_COUNT && !n; f++)
+		n += backlog_gp(&c->show.model, &q, f) != NULL;
+	for (size_t i = 0; i < q.nfilters; i++)
+		text_append(text, sizeof(text), "%s%s=%s", i ? ", " : "",
+			    backlog_key_text(q.filters[i].key), q.filters[i].glob);
+	if (!n)
+		log_warn("lists: nothing here matches %s", text);
+}
+
 /* --- the command --- */
 
 static int check(struct lists_command *c)
@@ -265,6 +294,8 @@ static int lists_run(int argc, char **argv)
 	} else {
 		code = live(&c);
 	}
+	if (code == EXIT_DONE)
+		say_unmatched(&c);
 	show_free(&c.show);
 	return code;
 }

@@ -304,6 +304,7 @@ static void end_capture(struct record_command *c, bool began)
 	if (!began) {
 		capture_discard(c->keep.w);
 		c->keep.w = NULL;
+		keep_close(&c->keep);
 		return;
 	}
 	put_state(c, state, sizeof(state));

@@ -415,9 +415,32 @@ static void test_keys(void **state)
 	assert_int_equal(backlog_key_by_name("colour", &key), -ENOENT);
 }
 
+/* A list that is there and empty is no list that is not there; for a CPU alone it says nothing. */
+static void test_declared_empty(void **state)
+{
+	(void)state;
+	callbacks(KD_FL_RCU, KD_LIST_WAIT, KD_CPU_NONE, 0, 0);
+	callbacks(KD_FL_RCU, KD_LIST_NEXT, KD_CPU_NONE, 0, 0);
+	callbacks(KD_FL_RCU, KD_LIST_NEXT, 1, 0, 7);
+	callbacks(KD_FL_SRCU, KD_LIST_WAIT, KD_CPU_NONE, 0, 0);
+	callbacks(KD_FL_SRCU, KD_LIST_WAIT, 0, 99, 3); /* of a domain */
+	tick(0);
+	ask();
+	assert_int_equal(n, 3);
+	assert_int_equal(rows[0].length, 7);
+	assert_int_equal(rows[1].key, 99); /* and no row that looks like the sum of domains */
+	assert_int_equal(rows[2].list, KD_LIST_WAIT);
+	assert_int_equal(rows[2].flavour, KD_FL_RCU);
+	assert_int_equal(rows[2].length, 0);
+	q.per_cpu = true;
+	ask();
+	assert_int_equal(n, 2);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_declared_empty, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_rows, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_top, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_random_folds, setup, teardown),

@@ -18,13 +18,13 @@ static size_t make_records(size_t room)
 					  KD_REC_WORST, KD_REC_LOST,   KD_REC_COUNT, KD_REC_PENDING,
 					  KD_REC_GP,    KD_REC_OWED,   KD_REC_HOST,  KD_REC_SELF,
 					  999 };
-	static const uint16_t lengths[] = { 8, 16, 24, 32, 40, 48, 56, 72, 80, 88, 288, 512 };
+	static const uint16_t lengths[] = { 8, 16, 24, 32, 40, 48, 56, 72, 80, 88, 288, 512, 320 };
 	size_t used = 0, i;
 
 	for (;;) {
 		struct kd_rec rec = {
 			.kind = kinds[below(&seed, 13)],
-			.len = lengths[below(&seed, 12)],
+			.len = lengths[below(&seed, 13)],
 			.id = (uint32_t)(below(&seed, 4) ? below(&seed, 20) : next_random(&seed)),
 		};
 		uint64_t word;

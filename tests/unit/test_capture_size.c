@@ -6,7 +6,9 @@
 
 #include "capture.h"
 #include "histogram.h"
+#include "model.h"
 #include "records.h"
+#include "sieve.h"
 
 #define CPUS 8
 #define FUNCTIONS 40 /* that hand over callbacks in each second */
@@ -26,6 +28,8 @@ static struct kept series[FUNCTIONS + CALLERS + 4 * CGROUPS];
 #define SERIES (sizeof(series) / sizeof(series[0]))
 static struct capture_writer *w;
 static uint64_t seed = 4;
+
+static struct sieve sieve;
 
 static int to_capture(void *ctx, const struct kd_rec *rec)
 {
@@ -93,6 +97,43 @@ static void tick_lists(struct stream *s)
 	}
 }
 
+/* Of the series at `first` and of those behind it that are of the same measure. */
+static void tick_worst(struct stream *s, uint32_t first, uint64_t now)
+{
+	static const char *const stacks[] = {
+		"bpf_trace_run3 __cgroup_rstat_lock cgroup_base_stat_cputime_show cpu_stat_show "
+		"seq_read_iter vfs_read __x64_sys_pread64 do_syscall_64",
+		"bpf_trace_run3 __cgroup_rstat_lock mem_cgroup_flush_stats memory_stat_format "
+		"memory_stat_show seq_read_iter vfs_read ksys_read do_syscall_64",
+	};
+	uint32_t of = first < FUNCTIONS             ? FUNCTIONS
+		      : first < FUNCTIONS + CALLERS ? CALLERS
+						    : CGROUPS;
+	uint32_t i;
+
+	for (i = 0; i < CPUS * MODEL_WORST; i++) {
+		struct kd_rec_worst_who r = {
+			.worst = { .rec = { .kind = KD_REC_WORST,
+					    .len = first < FUNCTIONS + CALLERS ? sizeof(r.worst)
+									       : sizeof(r),
+					    .id = first + (uint32_t)below(&seed, of) },
+				   .mono_ns = now - below(&seed, 1000000000),
+				   .value = 20000000 + below(&seed, 1000000000),
+				   .cpu = i / MODEL_WORST },
+			.pid = 7000 + (uint32_t)below(&seed, 40),
+			.tgid = 7000,
+			.comm = "cadvisor",
+			.cgroup = 1 + below(&seed, 3),
+		};
+
+		memset(r.stack, (int)below(&seed, 256),
+		       sizeof(r.stack)); /* left over in the ring */
+		snprintf(r.stack, sizeof(r.stack), "%s", stacks[below(&seed, 2)]);
+		r.stack[sizeof(r.stack) - 1] = '\0';
+		stream_record(s, &r, r.worst.rec.len);
+	}
+}
+
 static void tick_rest(struct stream *s, uint32_t tick, uint64_t now)
 {
 	struct kd_rec_self self = {
@@ -110,9 +151,10 @@ static void tick_rest(struct stream *s, uint32_t tick, uint64_t now)
 	};
 	uint32_t i;
 
-	for (i = 0; i < 40; i++) /* worst samples of four measures */
-		put_worst(s, (uint32_t)below(&seed, SERIES), now - below(&seed, 1000000000),
-			  20000000 + below(&seed, 1000000000), (uint32_t)below(&seed, CPUS));
+	for (i = 0; tick && i < SERIES; i++) /* each CPU has the ten worst of each measure */
+		if (i == 0 || i == FUNCTIONS ||
+		    (i >= FUNCTIONS + CALLERS && (i - FUNCTIONS - CALLERS) % CGROUPS == 0))
+			tick_worst(s, i, now);
 	for (i = 0; i < KD_SRC_COUNT; i++) {
 		struct kd_rec_total done = {
 			.rec = HEADER(done, KD_REC_COUNT, 0),
@@ -125,6 +167,18 @@ static void tick_rest(struct stream *s, uint32_t tick, uint64_t now)
 	}
 	stream_record(s, &self, sizeof(self));
 	stream_record(s, &end, sizeof(end));
+}
+
+static uint8_t measure_of(uint32_t series_id)
+{
+	static const uint8_t of_cgroups[] = { KD_M_RSTAT_FLUSH, KD_M_RSTAT_WAIT, KD_M_RSTAT_HOLD,
+					      KD_M_RSTAT_WORK };
+
+	if (series_id < FUNCTIONS)
+		return KD_M_CALL_RCU_LATENCY;
+	if (series_id < FUNCTIONS + CALLERS)
+		return KD_M_RCU_GP_DURATION;
+	return of_cgroups[(series_id - FUNCTIONS - CALLERS) / CGROUPS];
 }
 
 static void declare(struct stream *s)
@@ -142,7 +196,9 @@ static void declare(struct stream *s)
 		k->spread = k->least * (2 + below(&seed, 8));
 		hist_init(&k->total);
 		snprintf(name, sizeof(name), "some_function_%u_rcu", i * 7919);
-		put_series(s, i, KD_FL_RCU, KD_DIM_MAIN, 0, 0xffffffff81000000 + i * 4711, name);
+		put_series_of(s, i, measure_of(i), KD_FL_NONE, KD_DIM_MAIN, 0,
+			      (uint64_t[]){ 0xffffffff81000000 + i * 4711, 0 }, name,
+			      strlen(name) + 1);
 	}
 }
 
@@ -158,7 +214,8 @@ static void test_an_hour(void **state)
 	(void)state;
 	assert_non_null(mkdtemp(dir));
 	snprintf(file, sizeof(file), "%s/c", dir);
-	stream_init(&s, to_capture, NULL);
+	sieve_init(&sieve, to_capture, NULL);
+	stream_init(&s, sieve_record, &sieve);
 	assert_int_equal(capture_create(&w, file, false), 0);
 	declare(&s);
 	tick_rest(&s, 0, now);
@@ -174,6 +231,7 @@ static void test_an_hour(void **state)
 	}
 	hour = begin + (capture_size(w) - begin) / TICKS * HOUR;
 	assert_int_equal(capture_close(w), 0);
+	sieve_free(&sieve);
 	assert_int_equal(stat(file, &st), 0);
 	unlink(file);
 	rmdir(dir);

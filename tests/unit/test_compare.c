@@ -17,6 +17,7 @@
 
 #include "compare.h"
 #include "log.h"
+#include "normal.h"
 #include "stats.h"
 
 #define MS 1e6

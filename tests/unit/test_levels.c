@@ -240,19 +240,6 @@ static void test_bound(void **state)
 	assert_int_equal(out.n, 4);
 }
 
-static void test_forget(void **state)
-{
-	(void)state;
-	begin(MS);
-	take(KD_LIST_FREE_LLIST, 0, 7, 96);
-	end(true);
-	levels_forget(&lv);
-	begin(2 * MS);
-	take(KD_LIST_FREE_LLIST, 0, 7, 96);
-	end(true);
-	assert_int_equal(out.n, 1);
-}
-
 /* Against a model that keeps everything: what the stream says is at every tick what the snapshot held. */
 static void test_random(void **state)
 {
@@ -302,7 +289,6 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_ages, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_flags_are_news, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_bound, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_forget, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_random, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_sink_fails, setup, teardown),
 	};

@@ -12,6 +12,7 @@
 
 #include <cmocka.h>
 
+#include "normal.h"
 #include "stats.h"
 
 #define assert_near(a, b, eps) assert_true(fabs((a) - (b)) <= (eps))

@@ -32,7 +32,8 @@ def emulator(kernel, initrd, arguments):
     """What all machines have in common."""
     # In one thread, because emulation in several cannot patch kernel text safely.
     argv = ["qemu-system-x86_64", "-accel", "tcg,thread=single", "-cpu", "max"]
-    argv += ["-smp", "1" if arguments.icount else str(arguments.cpus), "-m", str(arguments.mem)]
+    cpus = arguments.cpus or (1 if arguments.icount else 2)
+    argv += ["-smp", str(cpus), "-m", str(arguments.mem)]
     argv += ["-icount", "shift=0,sleep=off"] if arguments.icount else []
     argv += ["-nodefaults", "-display", "none", "-no-reboot"]
     argv += ["-kernel", f"{kernel}/vmlinuz", "-initrd", initrd]
