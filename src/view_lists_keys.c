@@ -225,9 +225,29 @@ static size_t choose_columns(const struct view_lists *v, const struct backlog_ro
 	return used;
 }
 
+/* Where the table has no room for them: a line for each map, however many lists it has. */
+static void put_holders(FILE *out, const struct view_lists *v, const struct backlog_row *rows,
+			size_t n)
+{
+	static char key[LISTS_CELL], holders[LISTS_CELL], line[2 * LISTS_CELL + 16];
+
+	for (size_t i = 0; i < n; i++) {
+		bool said = !*holders_cell(holders, sizeof(holders), v, &rows[i]);
+
+		for (size_t k = 0; k < i && !said; k++)
+			said = rows[k].key == rows[i].key && *backlog_holder(v->model, &rows[k], 0);
+		if (said)
+			continue;
+		view_lists_key(key, sizeof(key), v->model, &rows[i], v->query->scope.raw_addresses);
+		snprintf(line, sizeof(line), "%s is held by %s", key, holders);
+		text_wrap(out, line, 0, 2, v->width);
+	}
+}
+
 static int put_table(FILE *out, const struct view_lists *v, const struct backlog_row *rows,
 		     size_t n)
 {
+	char missing[128];
 	static char cell[COLUMNS][LISTS_CELL];
 	const char *cells[COLUMNS];
 	struct table_column columns[COLUMNS];
@@ -248,6 +268,8 @@ static int put_table(FILE *out, const struct view_lists *v, const struct backlog
 	if (!err) {
 		fputc('\n', out);
 		table_print(&t, out, v->width);
+		if (strstr(table_missing(&t, v->width, missing, sizeof(missing)), "HOLDERS"))
+			put_holders(out, v, rows, n);
 	}
 	table_free(&t);
 	return err;

@@ -3,6 +3,7 @@
  * rsload.c - cgroups with statistics to flush, and those who read them.
  *
  *   rsload make PARENT N            N cgroups below PARENT
+ *   rsload unmake PARENT N          and away with them
  *   rsload dirty PARENT N CPUS      each of them has run something on so many CPUs since
  *   rsload read FILE THREADS TIMES NAME  each thread, of that name, reads FILE so often
  *   rsload long PARENT N TIMES      as rslong: dirties them on the last CPU and reads cpu.stat, so often
@@ -48,6 +49,18 @@ static void make(const char *parent, int n)
 			die(path);
 	}
 	printf("made %d\n", n);
+}
+
+static void unmake(const char *parent, int n)
+{
+	char path[512];
+
+	for (int i = 0; i < n; i++) {
+		child_path(path, sizeof(path), parent, i);
+		if (rmdir(path))
+			die(path);
+	}
+	printf("removed %d\n", n);
 }
 
 /* A process that is born in the cgroup, so that nothing has to be moved. */
@@ -163,6 +176,8 @@ int main(int argc, char **argv)
 {
 	if (argc == 4 && !strcmp(argv[1], "make")) {
 		make(argv[2], atoi(argv[3]));
+	} else if (argc == 4 && !strcmp(argv[1], "unmake")) {
+		unmake(argv[2], atoi(argv[3]));
 	} else if (argc == 5 && !strcmp(argv[1], "dirty")) {
 		dirty(argv[2], atoi(argv[3]), 0, atoi(argv[4]));
 	} else if (argc == 6 && !strcmp(argv[1], "read")) {
