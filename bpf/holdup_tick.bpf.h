@@ -219,6 +219,8 @@ static __noinline int early_stack(struct hg_early *e, __u32 at)
 
 		barrier_var(n);
 		e->ip[i] = n < WITNESS_FRAMES ? s->ip[n & (WITNESS_FRAMES - 1)] : 0;
+		if (i && e->ip[i])
+			e->ip[i]--; /* within the call, which may end its function */
 	}
 	return 0;
 }
@@ -270,9 +272,7 @@ static __noinline int tell_early(__u32 kind, __u32 cpu, struct hg_early *e)
 		r->gap_ns = e->gap;
 	}
 	if (e->ip[0])
-		bpf_snprintf(r->stack, sizeof(r->stack),
-			     "%ps %ps %ps %ps %ps %ps %ps %ps %ps %ps %ps %ps", e->ip,
-			     sizeof(e->ip));
+		bpf_snprintf(r->stack, sizeof(r->stack), WITNESS_FORMAT, e->ip, sizeof(e->ip));
 	e->when = 0;
 	witness_submit(r);
 	return 0;

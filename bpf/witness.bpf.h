@@ -10,6 +10,7 @@
 
 #define WITNESS_FRAMES 32 /* frames of the tick itself are among them: some fifteen */
 #define WITNESS_SHOWN 12  /* as many as bpf_snprintf() takes */
+#define WITNESS_FORMAT "%pS %pS %pS %pS %pS %pS %pS %pS %pS %pS %pS %pS"
 
 /* Scratch for a stack. Ticks of one CPU do not interrupt each other. */
 struct witness_stack {
@@ -125,9 +126,10 @@ static __noinline int witness_names(struct kd_rec_witness *r, __u32 at)
 
 		barrier_var(n);
 		ip[i] = n < WITNESS_FRAMES ? s->ip[n & (WITNESS_FRAMES - 1)] : 0;
+		if (i && ip[i])
+			ip[i]--; /* within the call, which may end its function */
 	}
-	bpf_snprintf(r->stack, sizeof(r->stack), "%ps %ps %ps %ps %ps %ps %ps %ps %ps %ps %ps %ps",
-		     ip, sizeof(ip));
+	bpf_snprintf(r->stack, sizeof(r->stack), WITNESS_FORMAT, ip, sizeof(ip));
 	return 0;
 }
 

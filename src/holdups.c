@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* holdups.c - from witnesses and ends of waits to reports. */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -206,23 +207,22 @@ const struct holdup *holdups_behind(const struct holdups *hs, const struct holdu
 	return best;
 }
 
+/* As the kernel prints it, "name+0x1f/0x40 [module]", but without the size of the function. */
 bool witness_frame(const struct kd_rec_witness *w, size_t i, char *buf, size_t size)
 {
 	const char *at = w->stack;
-	size_t len;
+	size_t len, module;
 
-	for (;; i--, at += len) {
+	for (;; i--, at += len + module) {
 		at += strspn(at, " ");
 		len = strcspn(at, " ");
 		if (!len || (len == 3 && !strncmp(at, "0x0", 3)))
 			return false;
+		module = at[len] && at[len + 1] == '[' ? 1 + strcspn(at + len + 1, " ") : 0;
 		if (!i)
 			break;
 	}
-	if (size) {
-		len = len < size ? len : size - 1;
-		memcpy(buf, at, len);
-		buf[len] = '\0';
-	}
+	if (size)
+		snprintf(buf, size, "%.*s%.*s", (int)strcspn(at, "/ "), at, (int)module, at + len);
 	return true;
 }

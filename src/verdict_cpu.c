@@ -23,6 +23,23 @@ static bool is_busy(const struct kd_rec_witness *w)
 	return !(w->flags & (KD_WIT_USER | KD_WIT_IDLE)) && w->pid;
 }
 
+/* Frames by their functions: where in these differs from tick to tick. */
+static bool same_functions(const char *a, const char *b)
+{
+	for (;;) {
+		size_t n = strcspn(a, "+ ");
+
+		if (n != strcspn(b, "+ ") || strncmp(a, b, n))
+			return false;
+		a += strcspn(a, " ");
+		b += strcspn(b, " ");
+		if (!*a || !*b)
+			return *a == *b;
+		a++;
+		b++;
+	}
+}
+
 static size_t times_of(const struct judge *j, uint32_t cpu, const struct kd_rec_witness *like,
 		       bool stacks)
 {
@@ -32,7 +49,7 @@ static size_t times_of(const struct judge *j, uint32_t cpu, const struct kd_rec_
 		const struct kd_rec_witness *w = &j->h->witness[i];
 
 		n += is_of(w, cpu) && is_busy(w) && w->pid == like->pid &&
-		     (!stacks || !strcmp(w->stack, like->stack));
+		     (!stacks || same_functions(w->stack, like->stack));
 	}
 	return n;
 }

@@ -139,7 +139,7 @@ static void waits_without_an_end_are_bounded(void **state)
 static void frames_end_where_they_end(void **state)
 {
 	struct kd_rec_witness w = { .stack = "  first second+0x1  third 0x0 0x0 fourth" };
-	char buf[8];
+	char buf[8], long_buf[16];
 
 	(void)state;
 	assert_true(witness_frame(&w, 0, buf, sizeof(buf)));
@@ -150,6 +150,15 @@ static void frames_end_where_they_end(void **state)
 	assert_false(witness_frame(&w, 3, buf, sizeof(buf)));
 	memset(w.stack, 0, sizeof(w.stack));
 	assert_false(witness_frame(&w, 0, buf, sizeof(buf)));
+	/* As the kernel prints functions: their sizes are left out, their modules are not. */
+	snprintf(w.stack, sizeof(w.stack), "a+0x1f/0x40 b+0x0/0x9 [mod] c+0x2/0x3 0x0");
+	assert_true(witness_frame(&w, 0, long_buf, sizeof(long_buf)));
+	assert_string_equal(long_buf, "a+0x1f");
+	assert_true(witness_frame(&w, 1, long_buf, sizeof(long_buf)));
+	assert_string_equal(long_buf, "b+0x0 [mod]");
+	assert_true(witness_frame(&w, 2, long_buf, sizeof(long_buf)));
+	assert_string_equal(long_buf, "c+0x2");
+	assert_false(witness_frame(&w, 3, long_buf, sizeof(long_buf)));
 }
 
 static size_t in_scope(const struct scope *sc)
