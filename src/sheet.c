@@ -5,7 +5,7 @@
 
 #include "sheet.h"
 
-#define TEXT_MAX (3 * 4096)
+#define TEXT_MAX (5 * 4096) /* any fact of a capture, all of it escaped */
 
 void sheet_init(struct sheet *s, FILE *out, bool markdown, size_t width)
 {

@@ -44,7 +44,8 @@ static void put_host(struct sheet *s, const struct report *r)
 static void put_labels(struct sheet *s, const struct report *r)
 {
 	const struct model *m = r->model;
-	char name[WORDS], value[WORDS];
+	static char value[4 * WORDS]; /* all of it escaped */
+	char name[WORDS];
 	size_t i;
 
 	for (i = 0; i < m->nfacts; i++)

@@ -26,7 +26,7 @@
 #define SYNC_NS (900 * MS) /* each tick of a second, but not a hundred a second */
 #define LABELS_MAX 64
 #define LABEL_NAME_MAX 64
-#define LABEL_VALUE_MAX 512
+#define LABEL_VALUE_MAX 4000 /* a record has room for it and its name */
 #define REPEAT_MAX 1000
 #define END_ROOM 1024u /* kept of --max-size, for the word that it was reached */
 

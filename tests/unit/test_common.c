@@ -181,7 +181,12 @@ static void filters(void **state)
 	assert_int_equal(q.by, 0);
 	common_conf(&c, &conf);
 	assert_int_equal(conf.dims, FLUSHER);
-	assert_refused(parse_filter(&c.filters, "x=1"), "--filter: unknown key \"x\"; " KEYS);
+	assert_refused(parse_filter(&c.filters, "x=1"),
+		       "--filter: unknown key \"x\"; " KEYS ", pid, comm, map");
+	assert_int_equal(parse_filter(&c.filters, "map=12"), 0);
+	assert_int_equal(c.filters.f[2].key, KEY_MAP_NAME);
+	assert_int_equal(c.filters.f[2].also, KEY_BIT(KEY_MAP_ID));
+	c.filters.n = 2;
 	assert_refused(parse_filter(&c.filters, "func"),
 		       "--filter: \"func\" is no KEY=GLOB; use e.g. func=nf_*");
 	assert_refused(parse_filter(&c.filters, "func="),

@@ -47,7 +47,7 @@ static void ask(struct query q)
 static void ask_filtered(unsigned int by, enum key_name k0, const char *g0, enum key_name k1,
 			 const char *g1)
 {
-	struct filter filters[] = { { k0, g0 }, { k1, g1 } };
+	struct filter filters[] = { { .key = k0, .glob = g0 }, { .key = k1, .glob = g1 } };
 
 	ask((struct query){ .by = by, .filters = filters, .nfilters = g1 ? 2 : 1 });
 }

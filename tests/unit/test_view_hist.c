@@ -393,7 +393,8 @@ static void breakdowns_are_tables(void **state)
 
 static void filters_are_said(void **state)
 {
-	const struct filter f[] = { { KEY_FUNC, "a\033*" }, { KEY_LAZY, "true" } };
+	const struct filter f[] = { { .key = KEY_FUNC, .glob = "a\033*" },
+				    { .key = KEY_LAZY, .glob = "true" } };
 	const struct query q = { .filters = f, .nfilters = 2 };
 
 	(void)state;
