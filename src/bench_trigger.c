@@ -16,6 +16,7 @@
 #include "bench.h"
 #include "bench_crew.h"
 #include "bench_loads.h"
+#include "clock.h"
 #include "log.h"
 #include "trigger.h"
 #include "trigger_sum.h"
@@ -30,6 +31,8 @@ struct trigger_options {
 	uint32_t kinds; /* bits of enum trigger_kind */
 };
 
+enum counts { MADE, CPU_NS };
+
 struct measuring {
 	struct bench_run *run;
 	const struct trigger_options *o;
@@ -43,7 +46,7 @@ struct measuring {
 	struct bench_crew crew;
 	unsigned int threads;
 	struct trigger_sum *into;
-	uint64_t last_made, last_ns;
+	uint64_t last_made, last_cpu, last_ns;
 };
 
 /* --- one window --- */
@@ -51,7 +54,7 @@ struct measuring {
 static int work(void *ctx, struct bench_seat *seat)
 {
 	struct measuring *m = ctx;
-	uint64_t *made = &seat->slot->count[0];
+	uint64_t *made = &seat->slot->count[MADE], *cpu = &seat->slot->count[CPU_NS];
 
 	bench_seat_wait(seat);
 	while (!bench_seat_stopped(seat)) {
@@ -61,6 +64,7 @@ static int work(void *ctx, struct bench_seat *seat)
 			return bench_seat_err(seat, (int)n, "cannot make events on CPU %d: %s",
 					      seat->cpu, strerror((int)-n));
 		__atomic_store_n(made, *made + (uint64_t)n, __ATOMIC_RELAXED);
+		__atomic_store_n(cpu, clock_ns(CLOCK_THREAD_CPUTIME_ID), __ATOMIC_RELAXED);
 	}
 	return 0;
 }
@@ -68,11 +72,12 @@ static int work(void *ctx, struct bench_seat *seat)
 static int step(void *ctx, enum bench_when when, uint64_t now)
 {
 	struct measuring *m = ctx;
-	uint64_t made = bench_crew_sum(&m->crew, 0);
+	uint64_t made = bench_crew_sum(&m->crew, MADE), cpu = bench_crew_sum(&m->crew, CPU_NS);
 
 	if (when != BENCH_BEGIN)
-		trigger_sum_step(m->into, made - m->last_made, now - m->last_ns);
+		trigger_sum_step(m->into, made - m->last_made, now - m->last_ns, cpu - m->last_cpu);
 	m->last_made = made;
+	m->last_cpu = cpu;
 	m->last_ns = now;
 	return 0;
 }
@@ -99,7 +104,7 @@ static int measure_threads(struct measuring *m, const char *what)
 	err = bench_window(m->run, &m->crew, &w);
 	ended = bench_crew_finish(&m->crew);
 	trigger_kernel_missed(m->t, &after);
-	trigger_sum_events(m->into, bench_crew_sum(&m->crew, 0), trigger_hits(m->t) - hits,
+	trigger_sum_events(m->into, bench_crew_sum(&m->crew, MADE), trigger_hits(m->t) - hits,
 			   after.recursion - before.recursion, after.no_room - before.no_room);
 	bench_crew_stop(&m->crew);
 	return err ? err : ended;
@@ -200,6 +205,14 @@ static struct bench_row *put_row(const struct measuring *m, const char *name,
 	return row;
 }
 
+static void put_cpu(struct bench_row *row, const struct trigger_sum *s, enum kd_better better)
+{
+	struct trigger_rate cpu;
+
+	if (trigger_sum_cpu(s, &cpu))
+		bench_value_sd(row, "cpu", cpu.mean, cpu.sd, "ns", better);
+}
+
 static void put_kind(const struct measuring *m, unsigned int k, unsigned int i)
 {
 	const struct trigger_sum *s = &m->sum[k][i],
@@ -211,7 +224,8 @@ static void put_kind(const struct measuring *m, unsigned int k, unsigned int i)
 		return; /* a signal came first */
 	row = put_row(m, trigger_name(k), m->maker[k], i);
 	bench_value_sd(row, "rate", rate.mean, rate.sd, "/s", KD_BETTER_HIGHER);
-	if (trigger_sum_cost(s, empty, m->count[i], &cost))
+	put_cpu(row, s, KD_BETTER_LOWER);
+	if (trigger_sum_cost(s, empty, &cost))
 		bench_value_sd(row, "cost", cost.mean, cost.sd, "ns", KD_BETTER_LOWER);
 	put_events(row, s);
 }
@@ -226,6 +240,7 @@ static void put_empty(const struct measuring *m, unsigned int maker, unsigned in
 		return;
 	row = put_row(m, "nothing", maker, i);
 	bench_value_sd(row, "rate", rate.mean, rate.sd, "/s", KD_BETTER_NONE);
+	put_cpu(row, s, KD_BETTER_NONE);
 	bench_value(row, "made", (double)s->made, "count", KD_BETTER_NONE);
 }
 

@@ -5,10 +5,12 @@
 #include "stats.h"
 #include "trigger_sum.h"
 
-void trigger_sum_step(struct trigger_sum *s, uint64_t events, uint64_t ns)
+void trigger_sum_step(struct trigger_sum *s, uint64_t events, uint64_t ns, uint64_t cpu_ns)
 {
 	if (s->n < TRIGGER_STEPS && ns)
 		s->rate[s->n++] = (double)events * 1e9 / (double)ns;
+	if (s->ncpu < TRIGGER_STEPS && events)
+		s->cpu[s->ncpu++] = (double)cpu_ns / (double)events;
 }
 
 void trigger_sum_events(struct trigger_sum *s, uint64_t made, uint64_t hits, uint64_t recursion,
@@ -30,31 +32,34 @@ uint64_t trigger_sum_foreign(const struct trigger_sum *s)
 	return s->hits > s->made ? s->hits - s->made : 0;
 }
 
-bool trigger_sum_rate(const struct trigger_sum *s, struct trigger_rate *rate)
+static bool summarize(const double *x, unsigned int n, struct trigger_rate *r)
 {
-	if (!s->n)
+	if (!n)
 		return false;
-	rate->mean = stats_mean(s->rate, s->n);
-	rate->sd = s->n > 1 ? stats_sd(s->rate, s->n) : -1;
+	r->mean = stats_mean(x, n);
+	r->sd = n > 1 ? stats_sd(x, n) : -1;
 	return true;
 }
 
-/* Of one event in nanoseconds of a CPU, as the deviations of two rates make it uncertain. */
+bool trigger_sum_rate(const struct trigger_sum *s, struct trigger_rate *rate)
+{
+	return summarize(s->rate, s->n, rate);
+}
+
+bool trigger_sum_cpu(const struct trigger_sum *s, struct trigger_rate *cpu)
+{
+	return summarize(s->cpu, s->ncpu, cpu);
+}
+
 bool trigger_sum_cost(const struct trigger_sum *s, const struct trigger_sum *empty,
-		      unsigned int threads, struct trigger_rate *cost)
+		      struct trigger_rate *cost)
 {
 	struct trigger_rate with, without;
-	double a, b;
 
-	if (!trigger_sum_rate(s, &with) || !trigger_sum_rate(empty, &without) || with.mean <= 0 ||
-	    without.mean <= 0)
+	if (!trigger_sum_cpu(s, &with) || !trigger_sum_cpu(empty, &without))
 		return false;
-	a = threads * 1e9 / with.mean;
-	b = threads * 1e9 / without.mean;
-	cost->mean = a - b;
-	cost->sd = -1;
-	if (with.sd >= 0 && without.sd >= 0)
-		cost->sd = hypot(a * with.sd / with.mean, b * without.sd / without.mean);
+	cost->mean = with.mean - without.mean;
+	cost->sd = with.sd >= 0 && without.sd >= 0 ? hypot(with.sd, without.sd) : -1;
 	return true;
 }
 

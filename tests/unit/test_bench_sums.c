@@ -93,12 +93,12 @@ static void rate_of_parts(void **state)
 
 	(void)state;
 	assert_false(trigger_sum_rate(&s, &r));
-	trigger_sum_step(&s, 100, S); /* 100, 200, 300 a second, whatever the lengths */
+	trigger_sum_step(&s, 100, S, 0); /* 100, 200, 300 a second, whatever the lengths */
 	assert_true(trigger_sum_rate(&s, &r));
 	assert_true(r.mean == 100 && r.sd < 0);
-	trigger_sum_step(&s, 100, S / 2);
-	trigger_sum_step(&s, 600, 2 * S);
-	trigger_sum_step(&s, 1, 0); /* no time has passed: no rate */
+	trigger_sum_step(&s, 100, S / 2, 0);
+	trigger_sum_step(&s, 600, 2 * S, 0);
+	trigger_sum_step(&s, 1, 0, 0); /* no time has passed: no rate */
 	assert_true(trigger_sum_rate(&s, &r));
 	assert_true(fabs(r.mean - 200) < 1e-9);
 	assert_true(fabs(r.sd - 100) < 1e-9);
@@ -110,42 +110,42 @@ static void no_more_parts_than_fit(void **state)
 
 	(void)state;
 	for (int i = 0; i < 2 * TRIGGER_STEPS; i++)
-		trigger_sum_step(&s, 1, S);
+		trigger_sum_step(&s, 1, S, 0);
 	assert_int_equal(s.n, TRIGGER_STEPS);
 }
 
-/* 5 M/s against 20 M/s is 200 ns against 50; of four threads four times that. */
+/* 200 ns of a CPU against 50, however long they had to wait for it. */
 static void cost_above_nothing(void **state)
 {
 	struct trigger_sum with = { 0 }, without = { 0 };
 	struct trigger_rate cost;
 
 	(void)state;
-	assert_false(trigger_sum_cost(&with, &without, 1, &cost));
-	trigger_sum_step(&with, 5000000, S);
-	assert_false(trigger_sum_cost(&with, &without, 1, &cost));
-	trigger_sum_step(&without, 20000000, S);
-	assert_true(trigger_sum_cost(&with, &without, 1, &cost));
+	assert_false(trigger_sum_cost(&with, &without, &cost));
+	trigger_sum_step(&with, 0, S, S); /* a part without an event says nothing of its cost */
+	assert_false(trigger_sum_cpu(&with, &cost));
+	trigger_sum_step(&with, 1000000, S, 200000000);
+	assert_false(trigger_sum_cost(&with, &without, &cost));
+	trigger_sum_step(&without, 20000000, 3 * S, S);
+	assert_true(trigger_sum_cost(&with, &without, &cost));
 	assert_true(fabs(cost.mean - 150) < 1e-9 && cost.sd < 0);
-	assert_true(trigger_sum_cost(&with, &without, 4, &cost));
-	assert_true(fabs(cost.mean - 600) < 1e-9);
 }
 
-/* A tenth of deviation of 200 ns is 20 ns; that of what is subtracted comes to it as squares do. */
+/* Deviations of 30 and 40 ns make one of 50. */
 static void cost_is_as_uncertain_as_both(void **state)
 {
+	const double half =
+		sqrt(0.5); /* of two values, the deviation is their distance times this */
 	struct trigger_sum with = { 0 }, without = { 0 };
-	struct trigger_rate cost, a, b;
+	struct trigger_rate cost;
 
 	(void)state;
-	trigger_sum_step(&with, 4500000, S);
-	trigger_sum_step(&with, 5500000, S);
-	trigger_sum_step(&without, 18000000, S);
-	trigger_sum_step(&without, 22000000, S);
-	assert_true(trigger_sum_cost(&with, &without, 1, &cost));
-	assert_true(trigger_sum_rate(&with, &a) && trigger_sum_rate(&without, &b));
-	assert_true(fabs(cost.sd - hypot(200 * a.sd / a.mean, 50 * b.sd / b.mean)) < 1e-9);
-	assert_true(cost.sd > 200 * a.sd / a.mean);
+	trigger_sum_step(&with, 1000000, S, 200000000);
+	trigger_sum_step(&with, 1000000, S, 200000000 + (uint64_t)(30000000 / half));
+	trigger_sum_step(&without, 1000000, S, 100000000);
+	trigger_sum_step(&without, 1000000, S, 100000000 + (uint64_t)(40000000 / half));
+	assert_true(trigger_sum_cost(&with, &without, &cost));
+	assert_true(fabs(cost.sd - 50) < 1e-3);
 }
 
 static void missed_and_foreign(void **state)

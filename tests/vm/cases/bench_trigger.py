@@ -56,14 +56,12 @@ def trigger(case):
 
 def costs(case, found, there):
     """What a cost is made of. How large it is says the emulator, and who else is at work."""
-    nothing = {(r["params"]["made_by"], r["params"]["threads"]): value(r, "rate") for r in found
+    nothing = {(r["params"]["made_by"], r["params"]["threads"]): value(r, "cpu") for r in found
                if r["case"] == "nothing"}
     wrong = []
     for r in there:
-        threads = r["params"]["threads"]
-        expected = threads * 1e9 * (1 / value(r, "rate")
-                                    - 1 / nothing[r["params"]["made_by"], threads])
-        if abs(value(r, "cost") - expected) > 0.01 + abs(expected) / 1000:
+        expected = value(r, "cpu") - nothing[r["params"]["made_by"], r["params"]["threads"]]
+        if abs(value(r, "cost") - expected) > 0.01:
             wrong.append(f"{r}: expected {expected}")
     case.say("costs are those above the same events with nothing attached", not wrong, str(wrong))
 

@@ -11,7 +11,7 @@ switch() {
 }
 
 stress() {
-	kdefer bench callbacks --way creds --rate 0 -p 8 --hold 50ms --rest 10ms -d 3s --json \
+	kdefer bench callbacks --way creds --rate 0 -p 8 --hold 50ms --rest 10ms -d 2s --json \
 		>"$OUT/$1.bench" 2>&1 &
 	load=$!
 	# Each is bound to its CPU first, which has to be there then.
@@ -31,7 +31,7 @@ stress() {
 run() {
 	dmesg -n 1
 	least_memory
-	watch full --max-memory "$least" -i 50ms -- stress full
+	watch full --max-memory "$least" -i 1m -- stress full # one tick, for all of it
 	watch thin --max-memory "$least" --sample 1/8 -i 50ms -- stress thin
 	cat /sys/devices/system/cpu/online >"$OUT/online"
 	dmesg | grep -E 'BUG:|WARNING:|Oops|rcu: INFO|blocked for more' >"$OUT/faults"
