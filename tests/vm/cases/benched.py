@@ -17,8 +17,11 @@ def only(rows):
     return rows[0]
 
 
-def htab_all(rows):
-    """All use cases, none of whose operations can fail."""
+def htab_all(rows, may_fail=False):
+    """
+    All use cases. No operation can fail, except (may_fail) where the free list of a CPU is filled by a
+    thread that the load keeps off the CPU, as on RT kernels.
+    """
     assert [r["case"] for r in rows] == ["no_op", "overwrite", "batch_add_batch_del",
                                          "add_del_on_diff_cpu"], rows
     for row in rows:
@@ -27,23 +30,38 @@ def htab_all(rows):
             assert "two CPUs" in row["values"]["loops"]["reason"], row
             continue
         assert value(row, "missed") == 0, row
-        assert value(row, "failed") == 0, row
+        assert value(row, "failed") == 0 or may_fail, row
+        htab_failures(row)
         htab_speed(row)
         htab_left(row)
 
 
+def htab_failures(row):
+    """What could not be added cannot be deleted either; nothing fails for another reason."""
+    failed = {n: v["value"] for n, v in row["values"].items() if n.startswith("failed_")}
+    assert set(failed) <= {"failed_no_memory", "failed_absent"}, row
+    assert value(row, "failed") == sum(failed.values()), row
+    if row["case"] == "overwrite":
+        assert "failed_absent" not in failed, row
+    else:
+        difference = failed.get("failed_no_memory", 0) - failed.get("failed_absent", 0)
+        assert abs(difference) <= slack(row), row
+
+
+def slack(row):
+    """A run in progress at either end of the window counts for one and not yet for the other."""
+    return 2 * 2 * row["params"]["producers"] * row["params"]["batch"]
+
+
 def htab_speed(row):
-    """
-    Loops are batches: times batch and producers that is the operations. A run in progress at either
-    end of the window counts for one and not yet for the other.
-    """
+    """Loops are batches: times batch and producers that is the operations, done and failed."""
     params, seconds = row["params"], row["params"]["duration_ns"] / 1e9
     if row["case"] == "no_op":
         assert value(row, "map_ops") is None and row["values"]["map_ops"]["reason"], row
         return
     loops = value(row, "loops") * params["producers"] * params["batch"] * seconds
     done = value(row, "map_ops") * seconds
-    assert abs(loops - done) <= 2 * 2 * params["producers"] * params["batch"] + 1, (loops, done, row)
+    assert abs(loops - done - value(row, "failed")) <= slack(row) + 1, (loops, done, row)
     assert done > 0, row
 
 
@@ -56,10 +74,13 @@ def htab_left(row):
         share = params["keys"] // params["producers"]
         # All of it, once each producer has gone through its share: the check knows of the sum only.
         assert params["batch"] <= left <= share * params["producers"], row
-        if value(row, "map_ops") * params["duration_ns"] / 1e9 > 50 * params["keys"]:
+        if value(row, "map_ops") * params["duration_ns"] / 1e9 > 50 * params["keys"] \
+                and not value(row, "failed"):
             assert left == share * params["producers"], row
     else:
-        assert left in {i * params["batch"] for i in range(params["producers"] // 2 + 1)}, row
+        pairs = params["producers"] // 2
+        assert left in {i * params["batch"] for i in range(pairs + 1)} \
+            or (value(row, "failed") and left <= pairs * params["batch"]), row
 
 
 def htab_too_small(rows):
@@ -80,15 +101,15 @@ def htab_memory(small, large):
         return small["values"]["memory_start"]["reason"]
     n = small["params"]["max_entries"]
     sizes = [r["params"]["value_size_bytes"] for r in (small, large)]
-    slack = small["params"]["memory_resolution_bytes"]
+    apart = small["params"]["memory_resolution_bytes"]
     # Each CPU has an element of its own besides, and pages are whole.
     expected, seen = n * (sizes[1] - sizes[0]), value(large, "memory_start") - value(small, "memory_start")
-    assert abs(seen - expected) <= slack + expected / 100, (seen, expected)
+    assert abs(seen - expected) <= apart + expected / 100, (seen, expected)
     least = n * (ELEMENT + 8 + sizes[0])
     # Buckets are 16 bytes for each element at most, and there may be twice as many for a power of two.
-    assert least <= value(small, "memory_start") <= least * 1.05 + 32 * n + slack, (least, small)
+    assert least <= value(small, "memory_start") <= least * 1.05 + 32 * n + apart, (least, small)
     for row in (small, large):
-        assert value(row, "memory_start") - slack <= value(row, "memory_average") \
+        assert value(row, "memory_start") - apart <= value(row, "memory_average") \
             <= value(row, "memory_peak") + 1, row
         assert value(row, "elements") == n, row
     return None
@@ -113,8 +134,9 @@ def update(rows, kinds):
     for row in rows:
         params, seconds = row["params"], row["params"]["duration_ns"] / 1e9
         assert value(row, "missed") == value(row, "failed") == 0, row
-        assert 0 < value(row, "events_least") <= value(row, "events_per_cpu") \
-            <= value(row, "events_most"), row
+        # One may have no turn at all in a short window, on a host with much else to do.
+        assert 0 <= value(row, "events_least") <= value(row, "events_per_cpu") \
+            <= value(row, "events_most") > 0, row
         assert abs(value(row, "events_per_cpu") * params["processes"] / value(row, "events") - 1) < 1e-6, row
         made = value(row, "events") * seconds * params["rounds"] * OPERATIONS
         done = value(row, "map_ops") * seconds
