@@ -198,14 +198,18 @@ static uint64_t stolen(struct judge *j, uint32_t cpu)
 	return steal;
 }
 
-/* On one CPU alone this looks the same as interrupts that were off. */
+/*
+ * All CPUs, and not just the one that was waited for, for longer than the others. On one CPU alone this
+ * looks the same as interrupts that were off.
+ */
 static uint64_t stood_still(struct judge *j)
 {
-	uint64_t gap = judge_fact(j, KD_F_ALL_GAP_NS);
+	uint64_t gap = judge_fact(j, KD_F_ALL_GAP_NS), one = judge_fact_or(j, KD_F_GAP_NS, 0);
 	char time[FMT_LEN];
 	struct finding *f;
 
-	if (!judge_matters(gap, j->whole_ns) || j->host->cpus == 1)
+	if (!judge_matters(gap, j->whole_ns) || j->host->cpus == 1 ||
+	    (gap < one - one / 4 && !judge_fact_or(j, KD_F_LAST_PID, 0)))
 		return 0;
 	f = judge_find(j, CAUSE_VCPU_PREEMPTED, gap);
 	f->certain = cpus_that_stood_still(j, gap) > 1;

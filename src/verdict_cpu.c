@@ -102,7 +102,8 @@ static void take_sample(const struct judge *j, const struct kd_rec_witness *w, u
 	/* The last tick is the one that reports: it tells nothing of those before it. */
 	s->bare_before += outside && judge_when(j, w) + j->tick_ns + j->tick_ns / 2 < until_ns;
 	s->last_ns = judge_when(j, w);
-	if (w->flags & KD_WIT_GAP && (!s->gap || w->gap_ns > s->gap->gap_ns))
+	/* A CPU without work has no tick either, nor one in user mode that is to have none. */
+	if (w->flags & KD_WIT_GAP && is_busy(w) && (!s->gap || w->gap_ns > s->gap->gap_ns))
 		s->gap = w;
 }
 
@@ -118,6 +119,15 @@ void samples_of(const struct judge *j, uint32_t cpu, uint64_t until_ns, struct s
 
 /* --- ticks --- */
 
+/*
+ * Facts of a CPU are of this one, which ended the wait. Where a task did, they are of the CPU it ended
+ * on, which may have reported long before.
+ */
+static bool is_last(const struct judge *j, uint32_t cpu)
+{
+	return judge_fact(j, KD_F_LAST_CPU) == cpu && !judge_fact_or(j, KD_F_LAST_PID, 0);
+}
+
 struct ticks {
 	bool known;
 	uint64_t n, user, reader, bare, barred; /* parts: 0 where they are not known */
@@ -127,9 +137,7 @@ struct ticks {
 /* Facts are of the CPU that reported last; of others there are samples alone. */
 static struct ticks ticks_of(const struct judge *j, uint32_t cpu, const struct samples *s)
 {
-	bool last = judge_fact(j, KD_F_LAST_CPU) == cpu && judge_fact(j, KD_F_TICKS) != KD_UNKNOWN;
-
-	if (!last)
+	if (!is_last(j, cpu) || judge_fact(j, KD_F_TICKS) == KD_UNKNOWN)
 		return (struct ticks){
 			.known = s->n,
 			.n = s->n,
@@ -238,26 +246,41 @@ static void say_odds(struct judge *j)
 
 /* --- what kept it --- */
 
-static bool is_last(const struct judge *j, uint32_t cpu)
+/* How much of a stretch that ended then lies in the time in which it was waited for. */
+static uint64_t within(const struct judge *j, uint64_t gap, uint64_t end, uint64_t until_ns)
 {
-	return judge_fact(j, KD_F_LAST_CPU) == cpu;
+	uint64_t from = end > gap ? end - gap : 0;
+
+	from = from > j->from_ns ? from : j->from_ns;
+	end = end < until_ns ? end : until_ns;
+	return end > from ? end - from : 0;
 }
 
-static uint64_t judge_gap(struct judge *j, uint32_t cpu, uint64_t in_way, const struct samples *s)
+/*
+ * Without a witness of its end a CPU without ticks may have been idle. But then a scan reports for it: if
+ * there were scans, and it had to do so itself, it was not.
+ */
+static uint64_t gap_by_facts(const struct judge *j, uint32_t cpu, uint64_t until_ns,
+			     const struct samples *s)
 {
-	uint64_t gap = is_last(j, cpu) ? judge_fact(j, KD_F_GAP_NS) : KD_UNKNOWN;
+	uint64_t gap = judge_fact(j, KD_F_GAP_NS), end = judge_fact(j, KD_F_GAP_END_NS);
+
+	if (!is_last(j, cpu) || gap == KD_UNKNOWN || end == KD_UNKNOWN || s->idle || s->user ||
+	    judge_fact(j, KD_F_HOW) != KD_HOW_ITSELF || judge_fact_or(j, KD_F_SCANS, 0) < 2)
+		return 0;
+	return within(j, gap, end, until_ns);
+}
+
+static uint64_t judge_gap(struct judge *j, uint32_t cpu, uint64_t until_ns, const struct samples *s)
+{
+	uint64_t in_way = until_ns > j->from_ns ? until_ns - j->from_ns : 0, gap;
 	struct finding *f;
 	char time[FMT_LEN];
 
-	if (gap == KD_UNKNOWN && s->gap)
-		gap = s->gap->gap_ns;
-	/* A CPU without work has no tick either, nor one in user mode that is to have none. */
-	if (!judge_matters(gap, in_way) || (s->gap && s->gap->flags & (KD_WIT_IDLE | KD_WIT_USER)))
+	gap = s->gap ? within(j, s->gap->gap_ns, judge_when(j, s->gap), until_ns)
+		     : gap_by_facts(j, cpu, until_ns, s);
+	if (!judge_matters(gap, in_way))
 		return 0;
-	/* Without a witness of its end it may just have been idle. */
-	if (!s->gap && (judge_fact(j, KD_F_HOW) == KD_HOW_FOR_IT || s->idle || !s->n))
-		return 0;
-	gap = gap < in_way ? gap : in_way;
 	f = judge_find(j, CAUSE_IRQS_OFF, gap);
 	f->certain = s->gap && !j->host->virtual;
 	f->who = s->who;
@@ -314,6 +337,15 @@ static bool outlasted_urgency(const struct judge *j)
 }
 
 /*
+ * Whether its task had been in user mode again and again. Once is no sign: the first tick may have come
+ * before it entered the kernel for this stay.
+ */
+static bool passed_often(const struct ticks *t, uint64_t passes)
+{
+	return passes > 1 + t->n / 8;
+}
+
+/*
  * In a reader whenever it was looked at. A loop of short readers can look so, as long as RCU has not
  * asked it to reschedule, unless its user registers tell that it was in user mode meanwhile.
  */
@@ -324,28 +356,30 @@ static bool is_one_reader(const struct judge *j, const struct ticks *t, const st
 	uint64_t outside = t->n > t->reader ? t->n - t->reader : 0;
 
 	*certain = false;
-	if (!t->readers || !t->reader || s->bare_before || (passes != KD_UNKNOWN && passes))
+	if (!t->readers || !t->reader || s->bare_before ||
+	    (passes != KD_UNKNOWN && passed_often(t, passes)))
 		return false;
 	/* One tick before the CPU had noticed the grace period, and the one that reported. */
 	if (outside > 2)
 		return false;
-	*certain = t->n >= 3 && (passes == 0 || outlasted_urgency(j));
+	*certain = t->n >= 3 && (passes <= 1 || outlasted_urgency(j));
 	return true;
 }
 
-static void say_passes(struct judge *j, uint32_t cpu)
+static void say_passes(struct judge *j, uint32_t cpu, const struct ticks *t)
 {
 	uint64_t n = is_last(j, cpu) ? judge_fact(j, KD_F_PASSES) : KD_UNKNOWN;
 
 	if (n == KD_UNKNOWN)
 		return;
-	if (n)
+	if (passed_often(t, n))
 		judge_say(j,
 			  "between " P64 " pairs of ticks its task had been in user mode: many "
 			  "short stays in the kernel, not one long one",
 			  n);
 	else
-		judge_say(j, "its user registers never changed: one stay in the kernel");
+		judge_say(j, "its user registers stayed the same%s: one stay in the kernel",
+			  n ? " but for its beginning" : "");
 }
 
 static void judge_stay(struct judge *j, uint32_t cpu, uint64_t part, const struct samples *s,
@@ -358,13 +392,13 @@ static void judge_stay(struct judge *j, uint32_t cpu, uint64_t part, const struc
 
 	f->who = s->who;
 	f->seen = s->seen;
-	f->certain = reader ? sure : s->who.pid || !s->not_idle;
+	f->certain = s->who.pid && (!reader || sure);
 	judge_why(f, "CPU " P32 " ran %s%s for %s%s", cpu, judge_name(who, sizeof(who), &f->who),
 		  reader ? ", in a reader at every sample," : " in the kernel",
 		  fmt_ns(time, sizeof(time), part),
 		  n != KD_UNKNOWN && n <= 3 ? ", without a context switch" : "");
 	say_ticks(j, cpu, t);
-	say_passes(j, cpu);
+	say_passes(j, cpu, t);
 	if (reader && !sure)
 		judge_say(j,
 			  "a loop of short readers may look the same: nothing told the two apart");
@@ -396,7 +430,7 @@ void judge_cpu(struct judge *j, uint32_t cpu, uint64_t until_ns)
 	t = ticks_of(j, cpu, &s);
 	known = judge_machine(j, cpu);
 	if (!known)
-		known = judge_gap(j, cpu, in_way, &s);
+		known = judge_gap(j, cpu, until_ns, &s);
 	if (!known)
 		known = judge_unreported(j, cpu, in_way, &s);
 	in_way = in_way > known ? in_way - known : 0;
@@ -425,9 +459,9 @@ void judge_cpu(struct judge *j, uint32_t cpu, uint64_t until_ns)
 }
 
 /* CPUs that reported before the last one, but were in the way for long all the same. */
-void judge_other_cpus(struct judge *j, uint32_t but)
+void judge_other_cpus(struct judge *j, uint32_t but, uint64_t until_ns)
 {
-	uint64_t second = judge_fact_or(j, KD_F_SECOND_NS, j->last_ns);
+	uint64_t second = judge_fact_or(j, KD_F_SECOND_NS, until_ns);
 
 	for (size_t i = 0; i < j->h->nwitness; i++) {
 		const struct kd_rec_witness *w = &j->h->witness[i];
@@ -439,11 +473,11 @@ void judge_other_cpus(struct judge *j, uint32_t but)
 			before |= is_of(&j->h->witness[k], w->cpu);
 		if (w->role != KD_ROLE_CPU || w->cpu == but || before)
 			continue;
-		samples_of(j, w->cpu, j->last_ns, &s);
+		samples_of(j, w->cpu, until_ns, &s);
 		until = s.last_ns + j->tick_ns < second ? s.last_ns + j->tick_ns : second;
-		/* One sample is a CPU on its way out. */
-		if (s.not_idle < 2 || until <= j->from_ns ||
-		    !judge_matters(until - j->from_ns, j->whole_ns))
+		/* One sample is a CPU on its way out; a task that was switched out later stands for itself. */
+		if (s.not_idle < 2 || s.who.pid == judge_fact_or(j, KD_F_LAST_PID, 0) ||
+		    until <= j->from_ns || !judge_matters(until - j->from_ns, j->whole_ns))
 			continue;
 		judge_cpu(j, w->cpu, until);
 	}

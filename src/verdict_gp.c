@@ -75,12 +75,27 @@ static void states_of(const struct judge *j, uint32_t pid, struct states *s)
 	}
 }
 
-static void take_task(struct finding *f, uint32_t pid, const struct states *s)
+/* A task that does not run may have been seen while it did. */
+static const struct kd_rec_witness *with_stack(const struct judge *j, uint32_t pid)
+{
+	const struct kd_rec_witness *found = NULL;
+
+	for (size_t i = 0; i < j->h->nwitness; i++) {
+		const struct kd_rec_witness *w = &j->h->witness[i];
+
+		if (w->pid == pid && *w->stack && (!found || w->role == KD_ROLE_TASK))
+			found = w;
+	}
+	return found;
+}
+
+static void take_task(const struct judge *j, struct finding *f, uint32_t pid,
+		      const struct states *s)
 {
 	if (s->last)
 		culprit_take(&f->who, s->last);
 	f->who.pid = pid;
-	f->seen = s->asleep;
+	f->seen = s->asleep && *s->asleep->stack ? s->asleep : with_stack(j, pid);
 }
 
 /* A reader that was switched out: being on RCU's list of these is proof of it. */
@@ -101,13 +116,13 @@ static void judge_preempted(struct judge *j, uint32_t pid, uint64_t until_ns)
 	/* It ran most of the time, and was switched out at the end. */
 	if (blocked != KD_UNKNOWN && judge_matters(in_way - part, j->whole_ns)) {
 		f = judge_find(j, CAUSE_LONG_READER, in_way - part);
-		take_task(f, pid, &s);
+		take_task(j, f, pid, &s);
 		f->certain = s.running > 0;
 		judge_why(f, "%s ran in its reader for %s", judge_name(name, sizeof(name), &f->who),
 			  fmt_ns(time, sizeof(time), in_way - part));
 	}
 	f = judge_find(j, CAUSE_PREEMPTED_READER, part);
-	take_task(f, pid, &s);
+	take_task(j, f, pid, &s);
 	f->certain = true;
 	judge_rival(j, pid, KD_CPU_NONE, &f->other);
 	judge_why(f, "%s was switched out in a reader, and reported after %s%s%s%s",
@@ -225,12 +240,11 @@ static void judge_holders(struct judge *j)
 	if (cpu == KD_UNKNOWN && !pid)
 		cpu = only_cpu_at_end(j);
 	/* The CPU of a reader that was switched out has reported by that. */
-	if (cpu != KD_UNKNOWN && cpu != KD_CPU_NONE &&
-	    (!pid || judge_matters(cpus_until - j->from_ns, j->whole_ns)))
-		judge_cpu(j, (uint32_t)cpu, cpus_until);
+	if (cpu != KD_UNKNOWN && cpu != KD_CPU_NONE && !pid)
+		judge_cpu(j, (uint32_t)cpu, j->last_ns);
 	else
 		judge_machine(j, KD_CPU_NONE);
-	judge_other_cpus(j, cpu == KD_UNKNOWN ? KD_CPU_NONE : (uint32_t)cpu);
+	judge_other_cpus(j, cpu == KD_UNKNOWN || pid ? KD_CPU_NONE : (uint32_t)cpu, cpus_until);
 	judge_other_tasks(j, pid);
 	if (cpu == KD_UNKNOWN && !pid)
 		judge_need(j,
@@ -250,7 +264,7 @@ static void judge_not_switching(struct judge *j, uint32_t pid, uint64_t until_ns
 	states_of(j, pid, &s);
 	f = judge_find(j, CAUSE_TASK_NOT_SWITCHING,
 		       until_ns > j->from_ns ? until_ns - j->from_ns : 0);
-	take_task(f, pid, &s);
+	take_task(j, f, pid, &s);
 	f->certain = true;
 	judge_rival(j, pid, KD_CPU_NONE, &f->other);
 	judge_why(f, "%s neither gave up its CPU by itself nor was in user mode for %s%s",
@@ -273,7 +287,7 @@ static void judge_reader(struct judge *j, uint32_t pid, uint64_t until_ns)
 	else if (s.runnable > s.sleeping)
 		cause = CAUSE_PREEMPTED_READER;
 	f = judge_find(j, cause, part);
-	take_task(f, pid, &s);
+	take_task(j, f, pid, &s);
 	f->certain = s.n && !s.candidates;
 	judge_rival(j, pid, KD_CPU_NONE, &f->other);
 	judge_why(

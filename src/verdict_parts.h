@@ -59,8 +59,9 @@ const char *judge_name(char *buf, size_t size, const struct culprit *c);
 struct samples {
 	size_t n; /* ticks looked at while it owed, idle ones too */
 	size_t user, idle, reader, bare, barred, unknown;
-	size_t bare_before;               /* seen outside readers well before the last report */
-	const struct kd_rec_witness *gap; /* the first tick after the longest time without one */
+	size_t bare_before; /* seen outside readers well before the last report */
+	const struct kd_rec_witness
+		*gap; /* busy at the first tick after the longest time without one */
 	size_t of_pid, not_idle;
 	uint64_t last_ns;
 	struct culprit who;                /* most of them; pid 0: no one task */
@@ -71,7 +72,7 @@ void samples_of(const struct judge *j, uint32_t cpu, uint64_t until_ns, struct s
 
 void judge_gp(struct judge *j);                                   /* verdict_gp.c */
 void judge_cpu(struct judge *j, uint32_t cpu, uint64_t until_ns); /* verdict_cpu.c */
-void judge_other_cpus(struct judge *j, uint32_t but);
+void judge_other_cpus(struct judge *j, uint32_t but, uint64_t until_ns);
 void judge_callback(struct judge *j); /* verdict_work.c */
 void judge_run(struct judge *j);
 void judge_caller(struct judge *j);

@@ -267,6 +267,77 @@ static void idle_is_not_irqs_off(void **state)
 	assert_int_equal(v.is.cause, CAUSE_UNKNOWN);
 }
 
+/* Others had ticks, if not as often as they should: that CPU alone was the one without. */
+static void one_of_them_for_longer(void **state)
+{
+	(void)state;
+	made_irqs_off(&made);
+	made_ms(&made, KD_F_ALL_GAP_NS, 50);
+	judge();
+	assert_int_equal(v.is.cause, CAUSE_IRQS_OFF);
+	made_ms(&made, KD_F_ALL_GAP_NS, 115);
+	judge();
+	assert_int_equal(v.is.cause, CAUSE_VCPU_PREEMPTED);
+}
+
+/* Nobody saw the end of it, but scans would have reported for an idle CPU: it did so itself. */
+static void scans_tell_an_idle_cpu(void **state)
+{
+	(void)state;
+	made_irqs_off(&made);
+	made.n = 0;
+	judge();
+	assert_int_equal(v.is.cause, CAUSE_IRQS_OFF);
+	assert_false(v.is.certain);
+	made_fact(&made, KD_F_SCANS, 0);
+	judge();
+	assert_int_equal(v.is.cause, CAUSE_UNKNOWN);
+}
+
+/* What was before the grace period, or after the report, was not in its way. */
+static void gaps_count_within_the_wait(void **state)
+{
+	(void)state;
+	made_irqs_off(&made);
+	made.n = 0;
+	made_ms(&made, KD_F_GAP_END_NS, 10);
+	judge();
+	assert_int_equal(v.is.cause, CAUSE_UNKNOWN);
+}
+
+/* Facts are of the CPU on which a task ended its reader: no evidence against that CPU. */
+static void facts_behind_a_task(void **state)
+{
+	(void)state;
+	made_preempted_reader(&made);
+	made_fact(&made, KD_F_TICKS, 3);
+	made_ms(&made, KD_F_GAP_NS, 400);
+	made_ms(&made, KD_F_GAP_END_NS, 418);
+	made_ms(&made, KD_F_UNREPORTED_NS, 400);
+	judge();
+	assert_int_equal(v.is.cause, CAUSE_PREEMPTED_READER);
+	assert_int_equal(v.nalso, 0);
+}
+
+/* A reader that was switched out for a moment and ran on: its stack is that of a tick. */
+static void a_stack_from_before(void **state)
+{
+	(void)state;
+	made_preempted_reader(&made);
+	made.rec.known &= ~(1ULL << KD_F_BLOCKED_NS);
+	for (size_t i = 0; i < made.n; i++)
+		if (made.witness[i].role == KD_ROLE_TASK) {
+			made.witness[i].flags = KD_WIT_RUNNING | KD_WIT_READER | KD_WIT_NEST_KNOWN;
+			made.witness[i].stack[0] = '\0';
+		}
+	made_seen(&made, KD_ROLE_CPU, 1, 900, "victim", IN_READER, 51, "bpf_prog_1_hold+0x1");
+	judge();
+	assert_int_equal(v.is.cause, CAUSE_LONG_READER);
+	assert_int_equal(v.is.who.pid, 900);
+	assert_non_null(v.is.seen);
+	assert_string_equal(v.is.seen->stack, "bpf_prog_1_hold+0x1");
+}
+
 /* One vCPU that is not run looks like interrupts that are off, unless the hypervisor tells. */
 static void below_a_hypervisor(void **state)
 {
@@ -389,6 +460,11 @@ int main(void)
 		TEST(no_one_task),
 		TEST(many_switches_are_no_loop),
 		TEST(idle_is_not_irqs_off),
+		TEST(one_of_them_for_longer),
+		TEST(scans_tell_an_idle_cpu),
+		TEST(gaps_count_within_the_wait),
+		TEST(facts_behind_a_task),
+		TEST(a_stack_from_before),
 		TEST(below_a_hypervisor),
 		TEST(one_cpu_alone_tells_less),
 		TEST(a_caller_waits_for_what_its_grace_period_waits_for),
