@@ -24,6 +24,7 @@
 static __always_inline bool is_named(__u32 idx);
 #include "tick.bpf.h"
 #include "totals.bpf.h"
+#include "subsystem.bpf.h"
 #include "rstat.h"
 #define WORST_WHO struct rs_task
 #include "worst.bpf.h"

@@ -456,6 +456,7 @@ const struct plan_measure plan_table[] = {
 	{ KD_SRC_RCU_GP, KD_M_RCU_GP_HOLDUP, KD_FL_TASKS_RUDE, holdup_gp_rude_ways },
 	{ KD_SRC_RCU_GP, KD_M_RCU_GP_HOLDUP, KD_FL_TASKS_TRACE, holdup_gp_trace_ways },
 	{ KD_SRC_CALL_RCU, KD_M_CALL_RCU_HOLDUP, KD_FL_RCU, holdup_cb_ways },
+	{ KD_SRC_RSTAT, KD_M_RSTAT_HOLDUP, KD_FL_NONE, holdup_rstat_ways },
 	{ KD_SRC_MEMALLOC, KD_M_MEMALLOC_LATENCY, KD_FL_NONE, memalloc_latency_ways },
 	{ KD_SRC_MEMALLOC, KD_M_MEMALLOC_REFILL, KD_FL_NONE, mem_work_ways },
 	{ KD_SRC_MEMALLOC, KD_M_MEMALLOC_DRAIN, KD_FL_NONE, mem_work_ways },

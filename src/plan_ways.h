@@ -11,5 +11,6 @@ extern const struct plan_way rstat_flush_ways[], rstat_wait_ways[], rstat_hold_w
 	rstat_flush_by_8_ways[];
 extern const struct plan_way holdup_gp_rcu_ways[], holdup_gp_exp_ways[], holdup_gp_tasks_ways[],
 	holdup_gp_trace_ways[], holdup_gp_srcu_ways[], holdup_gp_rude_ways[], holdup_cb_ways[];
+extern const struct plan_way holdup_rstat_ways[];
 
 #endif
