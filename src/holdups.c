@@ -150,6 +150,15 @@ int holdups_end(struct holdups *hs, const struct kd_rec_holdup *r, uint64_t tick
 	return 0;
 }
 
+void holdups_drop_newest(struct holdups *hs)
+{
+	struct holdup *h = &hs->h[hs->n - 1];
+
+	hs->nwitness -= h->nwitness;
+	free(h->witness);
+	hs->n--;
+}
+
 void holdups_settle(struct holdups *hs)
 {
 	while (hs->n > HOLDUPS_MAX || hs->nwitness > HOLDUPS_WITNESSES)

@@ -59,6 +59,8 @@ int holdups_witness(struct holdups *hs, const struct kd_rec_witness *r);
 /* The report, which is the last of hs->h until holdups_settle(), goes to *h. 0 or -ENOMEM. */
 int holdups_end(struct holdups *hs, const struct kd_rec_holdup *r, uint64_t tick,
 		const struct holdup **h);
+/* Forgets the one that holdups_end() has just given: it is more than was asked for. */
+void holdups_drop_newest(struct holdups *hs);
 /* Where there are too many, the shortest ones are left out. */
 void holdups_settle(struct holdups *hs);
 

@@ -262,6 +262,12 @@ static void judge_not_switching(struct judge *j, uint32_t pid, uint64_t until_ns
 	struct states s;
 
 	states_of(j, pid, &s);
+	/* Who sleeps has given up its CPU: that was not looked at yet, which happens ten times a second. */
+	if (s.sleeping > s.running + s.runnable) {
+		judge_need(j, "the last holdout was asleep when it was seen, and only waited to be "
+			      "looked at");
+		return;
+	}
 	f = judge_find(j, CAUSE_TASK_NOT_SWITCHING,
 		       until_ns > j->from_ns ? until_ns - j->from_ns : 0);
 	take_task(j, f, pid, &s);

@@ -68,29 +68,80 @@ static void put_limits(struct sheet *s, const struct model *m)
 		sheet_field(s, "longer than", "%s", text);
 }
 
-static bool is_off(const struct scope *sc, const struct plan_row *row)
+/* A row of the plan that has something to say: why it is off, or what does not show though it is on. */
+static bool says(const struct scope *sc, const struct plan_row *row, bool on, const char *reason)
 {
 	const struct measure_info *info = measure_info(row->measure);
 
-	return info && info->holdup && row->state != PLAN_ON &&
-	       scope_has(sc, row->measure, row->flavour);
+	return info && info->holdup && (row->state == PLAN_ON) == on && (!on || *row->reason) &&
+	       scope_has(sc, row->measure, row->flavour) &&
+	       (!reason || !strcmp(row->reason, reason));
 }
 
-static void put_off(struct sheet *s, const struct model *m, const struct scope *sc)
+/* "rcu_gp (rcu, tasks), call_rcu (rcu)": all rows with this reason. */
+static void put_names(char *text, size_t size, const struct model *m, const struct scope *sc,
+		      bool on, const char *reason)
 {
-	char reason[WORDS], fix[WORDS];
+	const struct plan_row *before = NULL;
 
+	*text = '\0';
 	for (size_t i = 0; i < m->nplan; i++) {
 		const struct plan_row *row = &m->plan[i];
 		const char *fl = flavour_name(row->flavour);
 
-		if (!is_off(sc, row))
+		if (!says(sc, row, on, reason))
 			continue;
-		sheet_field(s, "not watched", "%s%s%s: %s%s%s", source_name(row->source),
-			    fl ? " " : "", fl ? fl : "",
+		if (before && before->source == row->source)
+			text_append(text, size, ", %s", fl ? fl : "?");
+		else
+			text_append(text, size, "%s%s%s%s", before ? "), " : "",
+				    source_name(row->source), " (", fl ? fl : "all");
+		before = row;
+	}
+	text_append(text, size, ")");
+}
+
+/* Reasons that several rows share are said once. */
+static void put_rows_of_plan(struct sheet *s, const struct model *m, const struct scope *sc,
+			     bool on)
+{
+	char names[WORDS], reason[WORDS], fix[WORDS];
+	size_t i, k;
+
+	for (i = 0; i < m->nplan; i++) {
+		const struct plan_row *row = &m->plan[i];
+
+		if (!says(sc, row, on, NULL))
+			continue;
+		for (k = 0; k < i && !says(sc, &m->plan[k], on, row->reason); k++)
+			;
+		if (k < i)
+			continue;
+		put_names(names, sizeof(names), m, sc, on, row->reason);
+		sheet_field(s, on ? "in part" : "not watched", "%s: %s%s%s", names,
 			    *row->reason ? fmt_safe(reason, sizeof(reason), row->reason)
 					 : "no reason was recorded",
 			    *row->fix ? "; " : "", fmt_safe(fix, sizeof(fix), row->fix));
+	}
+}
+
+/* A limit of what this version, or the one that recorded, has no way to watch. */
+static void put_unwatched(struct sheet *s, const struct model *m)
+{
+	const char *name;
+	uint64_t ns;
+
+	for (unsigned int source = 0; source < KD_SRC_COUNT; source++) {
+		size_t len = strlen(source_name(source));
+		bool limited = false, planned = false;
+
+		for (size_t i = 0; limits_told(m, i, &name, &ns); i++)
+			limited |= !strncmp(name, source_name(source), len) && name[len] == '.';
+		for (size_t i = 0; i < m->nplan; i++)
+			planned |= m->plan[i].measure == holdup_measure(source)->id;
+		if (limited && !planned)
+			sheet_field(s, "not watched", "%s: there is no way to do that yet",
+				    source_name(source));
 	}
 }
 
@@ -115,7 +166,9 @@ void view_why_head(struct sheet *s, const struct why_head *w)
 	if (m->started && real)
 		sheet_field(s, "since", "%s", fmt_time(when, sizeof(when), real));
 	put_limits(s, m);
-	put_off(s, m, w->scope);
+	put_rows_of_plan(s, m, w->scope, false);
+	put_unwatched(s, m);
+	put_rows_of_plan(s, m, w->scope, true);
 }
 
 /* --- one report --- */

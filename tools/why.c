@@ -164,8 +164,12 @@ static int on_holdup(void *ctx, const struct model *m, const struct holdup *h)
 	struct why_command *c = s->ctx;
 	const struct scope sc = common_scope(&c->common, false);
 
-	if (!scope_has_holdup(m, &sc, h) || (c->count && c->told == c->count))
+	if (!scope_has_holdup(m, &sc, h))
 		return 0;
+	if (c->count && c->told == c->count) { /* it came before the watch had ended */
+		holdups_drop_newest(&c->show.model.holdups);
+		return 0;
+	}
 	c->told++;
 	if (c->told == c->count)
 		c->watch.enough = true;

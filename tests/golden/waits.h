@@ -30,6 +30,9 @@ static void put_made_plan(struct maker *m)
 	static const char *const off[] = { "none", "",
 					   "function rcu_tasks_rude_wait_gp is not there",
 					   "a kernel of 7.0 or newer" };
+	static const char *const in_part[] = {
+		"fentry", "process_srcu", "how long they took; who holds them up does not show", ""
+	};
 	static const struct {
 		uint8_t source, measure, flavour;
 	} rows[] = {
@@ -50,6 +53,10 @@ static void put_made_plan(struct maker *m)
 	m->measure = KD_M_RCU_GP_HOLDUP;
 	m->flavour = KD_FL_TASKS_RUDE;
 	put_plan(m, PLAN_OFF, off);
+	m->flavour = KD_FL_EXPEDITED;
+	put_plan(m, PLAN_OFF, off);
+	m->flavour = KD_FL_SRCU;
+	put_plan(m, PLAN_ON, in_part);
 }
 
 static void put_made_host(struct maker *m, uint64_t hz, const char *preempt_rcu)

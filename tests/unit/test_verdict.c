@@ -338,6 +338,18 @@ static void a_stack_from_before(void **state)
 	assert_string_equal(v.is.seen->stack, "bpf_prog_1_hold+0x1");
 }
 
+/* Tasks RCU looks at its holdouts ten times a second at first: one asleep is nobody's fault. */
+static void who_sleeps_has_switched(void **state)
+{
+	(void)state;
+	made_not_switching(&made);
+	for (size_t i = 0; i < made.n; i++)
+		made.witness[i].flags = KD_WIT_SLEEPING;
+	judge();
+	assert_int_equal(v.is.cause, CAUSE_UNKNOWN);
+	assert_true(*v.need);
+}
+
 /* One vCPU that is not run looks like interrupts that are off, unless the hypervisor tells. */
 static void below_a_hypervisor(void **state)
 {
@@ -465,6 +477,7 @@ int main(void)
 		TEST(gaps_count_within_the_wait),
 		TEST(facts_behind_a_task),
 		TEST(a_stack_from_before),
+		TEST(who_sleeps_has_switched),
 		TEST(below_a_hypervisor),
 		TEST(one_cpu_alone_tells_less),
 		TEST(a_caller_waits_for_what_its_grace_period_waits_for),
