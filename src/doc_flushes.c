@@ -73,9 +73,9 @@ static void put_by_8(struct json *j, const struct flush_row *row)
 	json_ku64(j, "flushes", row->by_8);
 	json_ku64(j, "flush_ns", row->by_8_ns);
 	if (flush_by_8(row, &shorter))
-		json_kdouble(j, "shorter", shorter);
+		json_kdouble(j, "shorter_at_most", shorter);
 	else
-		json_knull(j, "shorter");
+		json_knull(j, "shorter_at_most");
 	json_close(j);
 }
 

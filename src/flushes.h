@@ -61,7 +61,10 @@ struct flush_split {
 bool flush_is_split(const struct model *m, const struct scope *sc);
 void flush_split(struct flush_split *s, const struct model *m, const struct scope *sc,
 		 const struct flush_row *row);
-/* How much shorter flushes would be if the lock was given up at every 8th CPU: 0 to 1. */
+/*
+ * How much shorter flushes would be at most if the lock was given up at every 8th CPU: 0 to 1. At most,
+ * since what our own programs take between the holds of a group is in it.
+ */
 bool flush_by_8(const struct flush_row *row, double *shorter);
 
 #endif

@@ -115,8 +115,14 @@ static bool by_8_text(char *text, size_t size, const struct flush_row *row)
 	add_quantile(text, size, row, 0.5, "p50");
 	add_quantile(text, size, row, 0.99, "p99");
 	if (flush_by_8(row, &shorter))
-		text_append(text, size, "; flushes %.1f%% shorter", 100 * shorter);
-	text_append(text, size, ". How long others would wait for it is not in this.");
+		text_append(
+			text, size,
+			"; flushes at most %.1f%% shorter (our own programs run between holds, too)",
+			100 * shorter);
+	text_append(
+		text, size,
+		". At most: our own programs run between holds, too. How long others would wait "
+		"is not in this.");
 	return true;
 }
 
