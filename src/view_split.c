@@ -119,10 +119,7 @@ static bool by_8_text(char *text, size_t size, const struct flush_row *row)
 			text, size,
 			"; flushes at most %.1f%% shorter (our own programs run between holds, too)",
 			100 * shorter);
-	text_append(
-		text, size,
-		". At most: our own programs run between holds, too. How long others would wait "
-		"is not in this.");
+	text_append(text, size, ". How long others would wait is not in this.");
 	return true;
 }
 
