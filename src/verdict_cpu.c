@@ -56,7 +56,7 @@ static size_t times_of(const struct judge *j, uint32_t cpu, const struct kd_rec_
 
 static void find_who(const struct judge *j, uint32_t cpu, struct samples *s)
 {
-	size_t most = 0;
+	size_t most = 0; /* of stacks, weighed */
 
 	for (size_t i = 0; i < j->h->nwitness; i++) {
 		const struct kd_rec_witness *w = &j->h->witness[i];
@@ -78,7 +78,8 @@ static void find_who(const struct judge *j, uint32_t cpu, struct samples *s)
 
 		if (!is_of(w, cpu) || !is_busy(w) || w->pid != s->who.pid || !*w->stack)
 			continue;
-		n = times_of(j, cpu, w, true);
+		/* One that could not be unwound tells less than any other. */
+		n = times_of(j, cpu, w, true) * (strchr(w->stack, ' ') ? j->h->nwitness : 1);
 		if (n >= most) {
 			most = n;
 			s->seen = w;
@@ -362,7 +363,8 @@ static bool is_one_reader(const struct judge *j, const struct ticks *t, const st
 	/* One tick before the CPU had noticed the grace period, and the one that reported. */
 	if (outside > 2)
 		return false;
-	*certain = t->n >= 3 && (passes <= 1 || outlasted_urgency(j));
+	/* Registers that stay the same prove nothing: a loop of one call has the same each time. */
+	*certain = t->n >= 3 && outlasted_urgency(j);
 	return true;
 }
 
@@ -378,7 +380,9 @@ static void say_passes(struct judge *j, uint32_t cpu, const struct ticks *t)
 			  "short stays in the kernel, not one long one",
 			  n);
 	else
-		judge_say(j, "its user registers stayed the same%s: one stay in the kernel",
+		judge_say(j,
+			  "its user registers stayed the same%s: one stay in the kernel, or the "
+			  "same call again and again",
 			  n ? " but for its beginning" : "");
 }
 
@@ -413,11 +417,15 @@ static void judge_stay(struct judge *j, uint32_t cpu, uint64_t part, const struc
 static bool was_busy(const struct judge *j, uint64_t in_way, const struct samples *s,
 		     const struct ticks *t)
 {
-	uint64_t kernel = t->n > t->user ? t->n - t->user : 0;
+	uint64_t kernel = t->n > t->user ? t->n - t->user : 0, each = j->tick_ns;
+	uint64_t gap = judge_fact_or(j, KD_F_GAP_NS, in_way);
 
 	if (!is_last(j, s->who.cpu) || !t->known || !j->tick_ns)
 		return s->not_idle || kernel > 1;
-	return kernel && judge_matters(kernel * j->tick_ns, in_way);
+	/* Where ticks come late, as in a guest, each stands for more; not where the CPU went idle for long. */
+	if (kernel && gap < in_way / 2 && in_way / t->n > each)
+		each = in_way / t->n;
+	return kernel && judge_matters(kernel * each, in_way);
 }
 
 void judge_cpu(struct judge *j, uint32_t cpu, uint64_t until_ns)

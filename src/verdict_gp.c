@@ -11,12 +11,28 @@
 
 /* --- the kthread in charge --- */
 
+/*
+ * While CPUs or tasks that report by themselves still owe, a grace period cannot end, whether its kthread
+ * runs or not: it is in the way before it has started, and once all have reported. (A report that a scan
+ * makes for a CPU waits for the kthread.)
+ */
+static uint64_t in_the_way(const struct judge *j, uint64_t starved)
+{
+	uint64_t how = judge_fact(j, KD_F_HOW), last = judge_fact(j, KD_F_LAST_NS), free_ns;
+
+	if (last == KD_UNKNOWN || last > j->whole_ns ||
+	    (how != KD_HOW_ITSELF && how != KD_HOW_TASK))
+		return starved;
+	free_ns = (j->from_ns < last ? j->from_ns : last) + j->whole_ns - last;
+	return starved < free_ns ? starved : free_ns;
+}
+
 static void judge_kthread(struct judge *j)
 {
-	uint64_t part = judge_fact(j, KD_F_KTHREAD_NS);
+	uint64_t starved = judge_fact(j, KD_F_KTHREAD_NS), part = in_the_way(j, starved);
 	uint32_t pid = (uint32_t)judge_fact_or(j, KD_F_KTHREAD_PID, 0);
 	const struct kd_rec_witness *kthread = judge_seen(j, KD_ROLE_KTHREAD, pid), *rival;
-	char time[FMT_LEN], who[WHO_LEN], name[WHO_LEN];
+	char time[FMT_LEN], whole[FMT_LEN], who[WHO_LEN], name[WHO_LEN];
 	struct finding *f;
 
 	if (!judge_matters(part, j->whole_ns))
@@ -31,8 +47,11 @@ static void judge_kthread(struct judge *j)
 	if (!rival)
 		f->who.cpu = f->other.cpu;
 	judge_why(f, "%s was ready to run and did not for %s; %s ran on its CPU",
-		  judge_name(name, sizeof(name), &f->other), fmt_ns(time, sizeof(time), part),
+		  judge_name(name, sizeof(name), &f->other), fmt_ns(time, sizeof(time), starved),
 		  judge_name(who, sizeof(who), &f->who));
+	if (part < starved - starved / 10)
+		judge_say(j, "of these %s nobody else was waited for for %s",
+			  fmt_ns(whole, sizeof(whole), starved), fmt_ns(time, sizeof(time), part));
 }
 
 static void judge_lazy(struct judge *j)

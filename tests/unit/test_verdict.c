@@ -139,8 +139,11 @@ static void a_reader_is_not_certain_without_more(void **state)
 {
 	(void)state;
 	made_long_reader(&made);
-	made.rec.known &= ~(1ULL << KD_F_PASSES);
 	made_ms(&made, KD_F_URGENT_NS, 300);
+	judge(); /* the same registers all the time: a loop of one call has these too */
+	assert_int_equal(v.is.cause, CAUSE_LONG_READER);
+	assert_false(v.is.certain);
+	made.rec.known &= ~(1ULL << KD_F_PASSES);
 	judge();
 	assert_int_equal(v.is.cause, CAUSE_LONG_READER);
 	assert_false(v.is.certain);
@@ -183,12 +186,22 @@ static void kthread_and_loop(void **state)
 {
 	(void)state;
 	made_kernel_loop(&made);
-	made_ms(&made, KD_F_KTHREAD_NS, 60);
+	made_ms(&made, KD_F_KTHREAD_NS, 100);
 	made_fact(&made, KD_F_KTHREAD_PID, 17);
+	judge();
+	/* All the time the loop was waited for as well, and it reported by itself. */
+	assert_int_equal(v.is.cause, CAUSE_KERNEL_LOOP);
+	assert_int_equal(v.nalso, 0);
+	made_ms(&made, KD_F_LAST_NS, 66);
 	judge();
 	assert_int_equal(v.is.cause, CAUSE_KERNEL_LOOP);
 	assert_int_equal(v.also[0].cause, CAUSE_GP_KTHREAD_STARVED);
 	assert_int_equal(v.also[0].other.pid, 17);
+	assert_in_range(v.also[0].part_ns, 50 * MADE_MS, 55 * MADE_MS);
+	/* The scan that reported for that CPU had to wait for the kthread. */
+	made_fact(&made, KD_F_HOW, KD_HOW_FOR_IT);
+	judge();
+	assert_int_equal(v.is.part_ns, 100 * MADE_MS);
 }
 
 /* Take all evidence away, piece by piece: never somebody by name, never a cause. */

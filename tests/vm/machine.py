@@ -7,6 +7,7 @@ The second serial port is a pair of pipes. Serial ports are built into every ker
 
 import ctypes
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -18,6 +19,7 @@ GRACE_S = 30  # for a guest that was told to stop, to send what it has
 POLL_S = 0.02
 CHUNK = 1 << 16
 PR_SET_PDEATHSIG = 1
+STOP = re.compile(rb"host: stop for (\d{1,5}) ms\r?\n")
 
 
 def command_line(kernel, arguments):
@@ -72,10 +74,32 @@ class Port:
         os.write(self.writer, b"stop\n")
 
 
-def collect(port, running, timeout):
+class Stopper:
+    """Stops the emulator for as long as the guest asks on its console: then no CPU runs, and the
+    guest's clock does, as on a host that has no time for its guests."""
+
+    def __init__(self, console, pid):
+        self.console, self.pid, self.at = console, pid, 0
+
+    def look(self):
+        try:
+            with open(self.console, "rb") as file:
+                file.seek(self.at)
+                text = file.read()
+        except OSError:
+            return  # not there yet
+        text = text[:text.rfind(b"\n") + 1]  # whole lines
+        self.at += len(text)
+        for match in STOP.finditer(text):
+            os.kill(self.pid, signal.SIGSTOP)
+            time.sleep(int(match[1]) / 1000)
+            os.kill(self.pid, signal.SIGCONT)
+
+
+def collect(port, running, timeout, look=lambda: None):
     """Read until the report is complete, the machine is gone, or time is up.
 
-    Returns the report and whether the guest had to be told to stop.
+    Returns the report and whether the guest had to be told to stop. Meanwhile calls look().
     """
     report, told = Report(), False
     deadline = time.monotonic() + timeout
@@ -89,6 +113,7 @@ def collect(port, running, timeout):
                 return report, told
             port.tell_to_stop()
             told, deadline = True, time.monotonic() + GRACE_S
+        look()
         time.sleep(POLL_S)
 
 
@@ -101,7 +126,8 @@ def run(kernel, folder, console, arguments):
     child = subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=sys.stderr,
                              preexec_fn=die_with_parent)
     try:
-        return collect(port, lambda: child.poll() is None, arguments.timeout)
+        return collect(port, lambda: child.poll() is None, arguments.timeout,
+                       Stopper(console, child.pid).look)
     finally:
         child.kill()
         child.wait()

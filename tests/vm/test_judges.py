@@ -10,6 +10,7 @@ from collections import Counter
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "cases"))
 import latency
+import why
 from oracle import Range, Trace, Window
 
 TEXT = """# tracer: nop
@@ -99,6 +100,55 @@ class Ranges(unittest.TestCase):
         self.assertIn(3, Range(1, 2).widened(1))
         self.assertNotIn(4, Range(1, 2).widened(1))
         self.assertNotIn(None, Range(0, 2))
+
+
+LINE = ("injected cause=long_reader source=rcu_gp flavour=rcu begin_ns=1000000000 asked_ns=1010000000 "
+        "end_ns=1300000000 waited_ns=300000000 cpu=1 pid=7 tgid=6 rival=0 comm=inj-reader func=inject_reader")
+
+
+def report(**changes):
+    return {"source": "rcu_gp", "flavour": "rcu", "wait": "grace period", "monotonic_ns": 1010000000,
+            "duration_ns": 295000000, "cause": "long_reader", "share": 0.97, "certain": True, "cpu": 1,
+            "pid": 7, "comm": "inj-reader", "stack": ["bpf_prog_0_inject_reader+0x1f"], **changes}
+
+
+class Explanations(unittest.TestCase):
+    def told(self, line=LINE, **changes):
+        return why.verdict(why.Wait(line), report(**changes))[0]
+
+    def test_right(self):
+        self.assertEqual(self.told(), "right")
+        self.assertEqual(self.told(pid=0), "right")  # by its CPU
+
+    def test_wrong(self):
+        for changes in ({"cause": "irqs_off"}, {"pid": 8}, {"comm": "other"}, {"pid": 0, "cpu": 0},
+                        {"duration_ns": 200000000}, {"duration_ns": 400000000}, {"stack": ["schedule+0x1"]}):
+            self.assertEqual(self.told(**changes), "wrong", changes)
+
+    def test_miss(self):
+        self.assertEqual(self.told(cause="unknown"), "miss")
+        self.assertEqual(self.told(cause="irqs_off", certain=False), "miss")
+        self.assertEqual(self.told(pid=8, certain=False), "miss")
+        self.assertEqual(why.verdict(why.Wait(LINE), None)[0], "miss")
+
+    def test_candidates(self):
+        some = [{"pid": 5}, {"pid": 7}]
+        self.assertEqual(self.told(pid=5, certain=False, candidates=some), "right")
+        self.assertEqual(self.told(pid=5, candidates=some), "wrong")
+
+    def test_two_causes(self):
+        line = LINE + " whole_begin_ns=1000000000 whole_end_ns=1600000000"
+        both = {"monotonic_ns": 1010000000, "duration_ns": 595000000, "cause": "gp_kthread_starved",
+                "share": 0.5, "also": [{"cause": "long_reader", "share": 0.5, "pid": 7, "cpu": 1,
+                                        "comm": "inj-reader"}]}
+        self.assertEqual(self.told(line, **both), "right")
+        both["also"][0]["share"] = 0.2
+        self.assertEqual(self.told(line, **both), "wrong")
+
+    def test_which_report(self):
+        wait = why.Wait(LINE)
+        other = report(flavour="tasks"), report(monotonic_ns=1600000000), report(wait="caller")
+        self.assertEqual(wait.reports([*other, report()]), [report()])
 
 
 if __name__ == "__main__":

@@ -8,9 +8,9 @@
  *
  * Once the reader is on its way, frees N programs that may sleep, each of which hands one callback to
  * RCU Tasks Trace (__bpf_prog_put_rcu), and runs the command. Prints when the reader began, when the
- * last program was freed and when the reader ended (CLOCK_MONOTONIC), and ends with the command's
- * status. The reader lasts SECONDS (0.5, say), whatever the command does; with --stay, that long after
- * the command has ended.
+ * last program was freed, when the reader ended (CLOCK_MONOTONIC) and its thread, and ends with the
+ * command's status. The reader lasts SECONDS (0.5, say), whatever the command does; with --stay, that long
+ * after the command has ended.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -32,6 +32,7 @@
 
 static struct tthold_bpf *skel;
 static int stay; /* with the command */
+static pid_t reader_tid;
 
 static unsigned long now_ns(void)
 {
@@ -50,6 +51,7 @@ __attribute__((noinline)) void tthold_here(void)
 static void *reader(void *unused)
 {
 	(void)unused;
+	reader_tid = (pid_t)syscall(SYS_gettid);
 	tthold_here();
 	return NULL;
 }
@@ -166,9 +168,9 @@ static int hold(unsigned long ns, unsigned long programs, char **argv, int uffd,
 		fputs("tthold: the reader did not stay\n", stderr);
 		return 125;
 	}
-	printf("started_ns %llu freed_ns %lu ended_ns %llu\n",
+	printf("started_ns %llu freed_ns %lu ended_ns %llu tid %d\n",
 	       (unsigned long long)skel->bss->started_ns, freed_ns,
-	       (unsigned long long)skel->bss->ended_ns);
+	       (unsigned long long)skel->bss->ended_ns, reader_tid);
 	fflush(stdout);
 	return pid && !stay ? status_of(pid) : status;
 }

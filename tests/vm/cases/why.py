@@ -1,0 +1,226 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Each wait that was made is explained: its cause, who caused it, how long, and where in the kernel.
+
+An explanation that names another cause or culprit, and is certain of it, fails. One that says it does
+not know is a miss, and fails unless MISSES has its reason."""
+
+import json
+import os
+import re
+
+import results
+
+PAIR = re.compile(r"(\w+)=(\S*)")
+ROOM = 0.10            # of the duration
+KINDS_OF_WAIT = {"callback_flood": ("callback",), "slow_callback": ("callback", "callback run"),
+                 "callbacks_starved": ("callback", "grace period"), "lazy": ("callback",)}
+# How far apart RCU looks whether a grace period is over: three ticks at most for RCU (at 250 Hz it is
+# one; emulation that shares its CPU may be late by as much again). Tasks and Tasks Trace look 10 times a
+# second at first, later once, and may have been left waiting for a quarter of a second before. A
+# callback waits for its grace period, and the next.
+POLL_MS = {"rcu": 30, "tasks": 1100, "tasks_trace": 600, "callback": 60, "-": 5}
+
+# (cause, pattern of the guest's name): why it cannot be told there.
+MISSES = {}
+
+
+class Wait:
+    """One that was made, as `inject` says."""
+
+    def __init__(self, line):
+        f = dict(PAIR.findall(line))
+        self.cause, self.source, self.flavour = f["cause"], f["source"], f["flavour"]
+        self.begin, self.asked, self.end = (int(f[n]) for n in ("begin_ns", "asked_ns", "end_ns"))
+        self.cpu, self.pid, self.rival = int(f["cpu"]), int(f["pid"]), int(f["rival"])
+        self.comm, self.func = f["comm"], f["func"]
+        # Of the wait that it is a part of.
+        self.part = "whole_end_ns" in f
+        self.whole = int(f.get("whole_begin_ns", self.begin)), int(f.get("whole_end_ns", self.end))
+
+    def overlap(self, report):
+        begin, end = span(report)
+        return min(end, self.whole[1]) - max(begin, self.whole[0])
+
+    def shortest(self):
+        """It may have begun to be waited for only when that was asked for."""
+        return self.end - max(self.begin, self.asked)
+
+    def is_of(self, report):
+        if report["source"] != self.source or self.flavour not in ("-", report.get("flavour")):
+            return False
+        kinds = KINDS_OF_WAIT.get(self.cause)
+        if "wait" not in report:
+            return True
+        return report["wait"] in kinds if kinds else report["wait"] not in ("caller",)
+
+    def reports(self, all_reports):
+        """Those that fall into it for the most part, the longest first."""
+        mine = [r for r in all_reports
+                if self.is_of(r) and self.overlap(r) > min(r["duration_ns"], self.shortest()) / 2]
+        return sorted(mine, key=self.overlap, reverse=True)
+
+    def __str__(self):
+        return (f"{self.cause} of {(self.end - self.begin) / 1e6:.0f} ms, CPU {self.cpu}, "
+                f"{self.comm} {self.pid}")
+
+
+def span(report):
+    begin = report["monotonic_ns"]
+    return begin, begin + report["duration_ns"]
+
+
+def brief(report):
+    if report is None:
+        return "nothing"
+    also = ", ".join(f"{a['cause']} {a['share']:.0%}" for a in report.get("also") or [])
+    return (f"{report['cause']} {(report.get('share') or 0):.0%} of {report['duration_ns'] / 1e6:.0f} ms, "
+            f"{'certain' if report['certain'] else 'uncertain'}, CPU {report.get('cpu')}, "
+            f"{report.get('comm')} {report.get('pid')}, func {report.get('func')}"
+            + (f", also {also}" if also else "") + f"; {' '.join((report.get('stack') or [])[:6])}; "
+            + json.dumps({k: v for k, v in (report.get("evidence") or {}).items() if k != "samples"}))
+
+
+# --- one wait and what was told of it: right, miss or wrong, and why ---
+
+def named(report, cause):
+    """What the report says of that cause: its main one, or another that it lists; None."""
+    if report["cause"] == cause:
+        return report
+    return next((a for a in report.get("also") or [] if a["cause"] == cause), None)
+
+
+def verdict(wait, report):
+    if report is None:
+        return "miss", "no report"
+    said = named(report, wait.cause)
+    if said is None:
+        if report["cause"] == "unknown" or not report["certain"]:
+            return "miss", "told as " + brief(report)
+        return "wrong", "told as " + brief(report)
+    if not culprit(wait, report, said):
+        return ("wrong" if report["certain"] else "miss"), "another culprit: " + brief(report)
+    wrong = duration(wait, report) or share(wait, report, said) or place(wait, report, said)
+    return ("wrong", f"{wrong}: {brief(report)}") if wrong else ("right", "")
+
+
+def culprit(wait, report, said):
+    """Its task, or who ran in the stead of that; where there is none to name, its CPU; a candidate is
+    enough if it is called one."""
+    if wait.cause in ("vcpu_preempted", "callback_flood", "lazy", "slow_callback", "many_cgroups"):
+        return True  # nobody's doing, or told by function and place
+    candidates = report.get("candidates") or []
+    if any(c.get("pid") == wait.pid for c in candidates) and not report["certain"]:
+        return True
+    if said.get("pid"):
+        mine = {wait.pid: wait.comm, wait.rival or wait.pid: "inj-hog" if wait.rival else wait.comm}
+        return mine.get(said["pid"]) in ("-", said.get("comm"))
+    return wait.cpu >= 0 and said.get("cpu") == wait.cpu
+
+
+def duration(wait, report):
+    """Within a tenth and one polling interval; a grace period may have been asked for, or started, at any
+    time since the wait began. None, or what is wrong."""
+    if wait.cause in ("lazy", "callback_flood"):
+        return None
+    begin, end = wait.whole
+    return off("took", report["duration_ns"], end - max(begin, wait.asked), end - begin,
+               room_of(wait))
+
+
+def room_of(wait):
+    return POLL_MS["callback" if wait.source == "call_rcu" else wait.flavour] * 1e6
+
+
+def off(what, seen, low, high, room):
+    low, high = low * (1 - ROOM) - room, max(low, high) * (1 + ROOM) + room
+    return (None if low <= seen <= high else
+            f"{what} {seen / 1e6:.1f} ms, not {low / 1e6:.1f} to {high / 1e6:.1f}")
+
+
+def share(wait, report, said):
+    """Of two causes each has its part of the time."""
+    if not wait.part:
+        return None
+    return off("its part is", (said.get("share") or 0) * report["duration_ns"], wait.shortest(),
+               wait.end - wait.begin, room_of(wait))
+
+
+def place(wait, report, said):
+    """The function is where it was made. None, or what is wrong."""
+    if wait.func == "-":
+        return None
+    wanted = re.compile(wait.func)
+    if wait.source == "call_rcu":
+        seen = [report.get("func") or ""] + [f"{report.get('evidence')}"]
+    elif said is report:
+        seen = report.get("stack") or []
+    else:
+        return None  # only the main cause comes with a stack
+    return None if any(wanted.search(s) for s in seen) else f"no {wait.func} on the stack"
+
+
+# --- a guest ---
+
+def reports_of(case):
+    found = []
+    for line in case.text("why.ndjson").splitlines():
+        try:
+            found += json.loads(line).get("holdups") or []
+        except ValueError:
+            raise results.Missing(f"no JSON: {line[:200]}; {complaint(case)}") from None
+    return found
+
+
+def complaint(case):
+    return " / ".join(case.text("why.err").splitlines()[-3:])
+
+
+def waits_of(case):
+    lines = [line for line in case.text("injected").splitlines() if line.startswith("injected ")]
+    waits = [Wait(line) for line in lines]
+    return waits
+
+
+def judge(case):
+    if not os.path.exists(os.path.join(case.folder, "injected")):
+        raise results.Missing(f"nothing was injected: {complaint(case)} {case.text('log')[-300:]}")
+    waits, reports = waits_of(case), reports_of(case)
+    case.equal("exit status", case.status("why"), 0)
+    case.say("every wait could be made", not case.text("inject.err").strip().replace("updates", "")
+             or not re.search(r"inject", case.text("inject.err")), case.text("inject.err")[-500:])
+    counts = {}
+    for wait in waits:
+        mine = wait.reports(reports)
+        told = [(verdict(wait, r), r) for r in mine[:5]] or [(verdict(wait, None), None)]
+        # Callbacks wait by the dozen for the same reason: one that is right will do, none may be wrong.
+        (what, why), _ = min(told, key=lambda t: ("right", "miss", "wrong").index(t[0][0])
+                             if wait.source == "call_rcu" else 0)
+        row = counts.setdefault(wait.cause, {"asked": 0, "right": 0, "miss": 0, "wrong": 0, "why": []})
+        row["asked"] += 1
+        row[what] += 1
+        row["why"] += [f"{what}: {wait}: {why}"] if what != "right" else []
+    for cause, row in counts.items():
+        say_row(case, cause, row)
+    keep(case, counts)
+
+
+def say_row(case, cause, row):
+    text = "\n".join(row["why"][:5])
+    case.say(f"{cause}: no wrong explanation", not row["wrong"], text)
+    if row["wrong"]:
+        return
+    reason = next((text for (name, guest), text in MISSES.items()
+                   if name == cause and re.search(guest, case.guest)), None)
+    what = f"{cause}: {row['right']} of {row['asked']} explained"
+    if row["miss"] and reason:
+        case.skip(what, reason)
+    else:
+        case.say(what, not row["miss"], text)
+
+
+def keep(case, counts):
+    """For docs/causes.md, which tests/vm/causes makes of many of these."""
+    with open(os.path.join(case.folder, "score.json"), "w", encoding="ascii") as file:
+        json.dump({"guest": case.guest, "kernel": case.guest.split()[0],
+                   "causes": {c: {k: v for k, v in row.items() if k != "why"}
+                              for c, row in counts.items()}}, file)

@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* cgroups.c - flushes of cgroup statistics: of many cgroups, and behind one of many. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/sched.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "inject.h"
+#include "inject.skel.h"
+
+#define PARENT "/sys/fs/cgroup/inject"
+
+static void path_of(char *path, size_t size, unsigned int n)
+{
+	snprintf(path, size, PARENT "/c%u", n);
+}
+
+/* A controller that is not there is no matter: it makes flushes longer. */
+static void with_memory(const char *file)
+{
+	int fd = open(file, O_WRONLY | O_CLOEXEC);
+
+	if (fd < 0 || write(fd, "+memory", 7) < 0)
+		perror(file);
+	close(fd);
+}
+
+static void make(unsigned int many)
+{
+	char path[64];
+
+	with_memory("/sys/fs/cgroup/cgroup.subtree_control");
+	if (mkdir(PARENT, 0755) && errno != EEXIST)
+		die(PARENT);
+	with_memory(PARENT "/cgroup.subtree_control");
+	for (unsigned int n = 0; n < many; n++) {
+		path_of(path, sizeof(path), n);
+		if (mkdir(path, 0755) && errno != EEXIST)
+			die(path);
+	}
+}
+
+/* Each runs a process that is born in it, so that nothing has to be moved, on the CPU where we are. */
+static void run_in(unsigned int n)
+{
+	struct clone_args args = { .flags = CLONE_INTO_CGROUP, .exit_signal = SIGCHLD };
+	char path[64];
+	long pid;
+	int fd;
+
+	path_of(path, sizeof(path), n);
+	fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0)
+		die(path);
+	args.cgroup = (unsigned long)fd;
+	pid = syscall(SYS_clone3, &args, sizeof(args));
+	if (!pid) {
+		sched_yield();
+		_exit(0);
+	}
+	if (pid < 0 || waitpid((pid_t)pid, NULL, 0) != pid)
+		die("clone3");
+	close(fd);
+}
+
+static void dirty(unsigned int many, int cpu)
+{
+	pin(cpu);
+	for (unsigned int n = 0; n < many; n++)
+		run_in(n);
+}
+
+static void read_stat(int fd, struct injected *i)
+{
+	char text[16384];
+
+	i->begin_ns = i->asked_ns = now_ns();
+	if (pread(fd, text, sizeof(text), 0) <= 0)
+		die(PARENT "/cpu.stat");
+	i->end_ns = now_ns();
+	i->waited_ns = i->end_ns - i->begin_ns;
+}
+
+/* Whoever reads is known beforehand to whoever watches, and all code is warm. */
+int inject_cgroups(const struct options *o)
+{
+	struct injected i = { .cause = "many_cgroups",
+			      .source = "rstat",
+			      .flavour = "-",
+			      .comm = "inj-flusher",
+			      .cpu = o->other };
+	int fd;
+
+	make(o->many);
+	set_name(i.comm);
+	i.pid = self();
+	fd = open(PARENT "/cpu.stat", O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		die(PARENT);
+	for (int n = 0; n < 20; n++)
+		read_stat(fd, &i);
+	for (unsigned int n = 0; n < o->times; n++) {
+		dirty(o->many, o->cpu);
+		pin(o->other);
+		read_stat(fd, &i);
+		tell(&i);
+	}
+	close(fd);
+	return 0;
+}
+
+static volatile int held; /* there is somebody to wait for */
+
+static void *read_behind(void *arg)
+{
+	struct injected *i = arg;
+	int fd = open(PARENT "/cpu.stat", O_RDONLY | O_CLOEXEC);
+
+	pin(i->cpu ? 0 : 1);
+	set_name("inj-behind");
+	if (fd < 0)
+		die(PARENT);
+	while (!held)
+		usleep(200);
+	read_stat(fd, i);
+	close(fd);
+	return NULL;
+}
+
+static void *hold_lock(void *arg)
+{
+	struct injected *i = arg, unused;
+	int fd = open(PARENT "/cpu.stat", O_RDONLY | O_CLOEXEC);
+
+	pin(i->cpu);
+	set_name(i->comm);
+	i->pid = self();
+	if (fd < 0)
+		die(PARENT);
+	skel->bss->started_ns = 0;
+	skel->bss->stay_ns = i->whole_end_ns; /* how long, until it is said when */
+	skel->bss->armed = 1;
+	skel->bss->holder = (unsigned int)i->pid;
+	dirty(10, i->cpu);
+	read_stat(fd, &unused);
+	close(fd);
+	return NULL;
+}
+
+static void one_lock(const struct options *o)
+{
+	struct injected i = { .cause = "lock_contention",
+			      .source = "rstat",
+			      .flavour = "-",
+			      .comm = "inj-holder",
+			      .cpu = o->cpu,
+			      .whole_end_ns = o->ns };
+	pthread_t holding, waiting;
+
+	held = 0;
+	if (pthread_create(&holding, NULL, hold_lock, &i))
+		die("thread");
+	while (!i.pid || !skel->bss->started_ns)
+		usleep(200);
+	i.whole_end_ns = 0;
+	if (pthread_create(&waiting, NULL, read_behind, &i))
+		die("thread");
+	held = 1;
+	pthread_join(holding, NULL);
+	pthread_join(waiting, NULL);
+	skel->bss->holder = 0;
+	tell(&i); /* begin and end are of the one behind, the culprit is in front */
+}
+
+/* One that holds the lock for long, and one more, on another CPU, that finds it taken. */
+int inject_lock(const struct options *o)
+{
+	make(10);
+	load("inject_flush", NULL);
+	for (unsigned int n = 0; n < o->times; n++) {
+		sleep_until(now_ns() + o->rest_ns);
+		one_lock(o);
+	}
+	return 0;
+}
