@@ -4,9 +4,9 @@
  * taken off it to be run.
  *
  * The two ends are paired without a hash. A CPU's callbacks leave its list in the order in which
- * they joined it, so the hand-over pushes {head, time} to a FIFO of that CPU and the other end looks
- * at the FIFO's front: same head, same callback. Both ends are fentry programs; the hand-over runs
- * with interrupts off in list order, the other end once for each callback.
+ * they joined it, so the hand-over pushes {head, function, time} to a FIFO of that CPU and the other
+ * end looks at the FIFO's front: same head, same callback. Both ends are fentry programs; the hand-over
+ * runs with interrupts off in list order, the other end once for each callback.
  *
  * What breaks the order is repaired where it shows:
  *  - an end that we did not see leaves its entry at the front. The list's own length says how many
@@ -226,10 +226,6 @@ static __noinline int push(struct cr_cpu *st, struct callback_head *rhp)
 	return 0;
 }
 
-/*
- * Every instruction here and in kd_dequeue() is paid for each callback: what is always so has its
- * numbers in the instructions, and all else is apart.
- */
 static __noinline int enqueue_special(struct rcu_segcblist *rsclp, struct callback_head *rhp)
 {
 	struct cr_cpu *st = cpu_state(bpf_get_smp_processor_id());
@@ -240,6 +236,10 @@ static __noinline int enqueue_special(struct rcu_segcblist *rsclp, struct callba
 	return 0;
 }
 
+/*
+ * Every instruction here and in kd_dequeue() is paid for each callback: what is always so has its
+ * numbers in the instructions, and all else is apart.
+ */
 SEC("fentry/rcu_segcblist_enqueue")
 int kd_enqueue(__u64 *ctx)
 {
@@ -530,113 +530,7 @@ static __noinline int end_special(struct rcu_cblist *rclp)
 	return 0;
 }
 
-/* --- the short way, which nearly all take --- */
-
-/* The callback is not at the front of this CPU's FIFO, or there is none: the end of a batch. */
-static __noinline int end_other(struct cr_cpu *st, __u64 head)
-{
-	__u32 here = bpf_get_smp_processor_id();
-
-	if (!head)
-		count_run();
-	else
-		end_elsewhere(st, here, st, here, head);
-	return 0;
-}
-
-static __always_inline void bucket_note(struct cr_cpu *st, __u64 waited)
-{
-	__u64 bucket = hist_index(waited);
-	__u32 shift = bucket < 2 * KD_HIST_SUB ? 0 : (bucket >> KD_HIST_SUB_BITS) - 1;
-
-	st->near_low = waited >> shift << shift;
-	st->near_width = 1ULL << shift;
-	st->near_bucket = bucket * sizeof(__u64);
-}
-
-/* So that the short way finds it. The first slots stand for many keys. */
-static __always_inline void slot_note(__u32 slot, __u64 key)
-{
-	struct series_slot *s = series_slot_keyed(slot);
-
-	if (s && slot >= SLOTS_REST)
-		s->key = key;
-}
-
-/* The series is not in the slot where it is looked for first, or the bucket is not that of the last wait. */
-static __noinline int end_anew(struct cr_cpu *st, __u64 key, __u64 waited)
-{
-	__u32 here = bpf_get_smp_processor_id(), slot = slot_find(key);
-	__u64 now = epoch;
-
-	if (!st || !add(st, here, slot, waited, now))
-		return 0;
-	bucket_note(st, waited);
-	slot_note(slot, key);
-	if ((__s64)(tagged(now, waited) - st->floor) > 0)
-		worst_insert(&st->floor, here, waited, (__u64)slot << 32 | here);
-	return 0;
-}
-
-/* Counted already, and more or less than any of the interval. */
-static __noinline int end_extreme(struct cr_cpu *st, struct series_slot *s, __u64 waited,
-				  __u32 slot)
-{
-	__u32 here = bpf_get_smp_processor_id();
-	__u64 now = epoch;
-
-	if (!st || !s)
-		return 0;
-	series_extremes(s, now, waited);
-	if ((__s64)(tagged(now, waited) - st->floor) > 0)
-		worst_insert(&st->floor, here, waited, (__u64)slot << 32 | here);
-	return 0;
-}
-
-static __always_inline int end_plain(struct cr_cpu *st, __u64 head, __u64 ended)
-{
-	__u64 front = st->front, key, waited, at, interval, top;
-	struct cr_entry *e = &st->fifo[front & (CR_DEPTH - 1)];
-	struct series_slot *s;
-
-	barrier_var(e);
-	if (e->head != head || front == *(volatile __u64 *)&st->tail)
-		return end_other(st, head);
-	key = e->key;
-	waited = ended - e->when;
-	barrier(); /* the entry can be filled anew from here on */
-	*(volatile __u64 *)&st->front = front + 1;
-	at = (key * SLOT_HASH) >> (64 - __builtin_ctz(CR_SLOTS));
-	s = slot_direct(at);
-	if (s->key != key || waited - st->near_low >= st->near_width)
-		return end_anew(st, key, waited);
-	__sync_fetch_and_add((__u64 *)((void *)s->bucket +
-				       (st->near_bucket & (SERIES_ROOM - 1) * sizeof(__u64))),
-			     1);
-	__sync_fetch_and_add(&s->sum, waited);
-	interval = epoch;
-	top = interval << TAG_SHIFT | waited;
-	if (extreme_is(s, interval, top) || (__s64)(top - st->floor) > 0)
-		return end_extreme(st, s, waited, at);
-	return 0;
-}
-
-SEC("fentry/rcu_cblist_dequeue")
-int kd_dequeue(__u64 *ctx)
-{
-	__u64 ended = bpf_ktime_get_ns(), cpu = bpf_get_smp_processor_id();
-	struct rcu_cblist *rclp;
-	struct cr_cpu *st;
-
-	barrier_var(cpu);
-	if (cpu >= plain_cpus)
-		return end_special((void *)ctx[0]);
-	st = cpu_at(cpu, CR_CPU_BYTES(CR_DEPTH));
-	if (!st->list)
-		return 0;
-	rclp = (void *)ctx[0];
-	return end_plain(st, (__u64)rclp->head, ended);
-}
+#include "call_rcu_short.bpf.h"
 
 /* --- CPU hotplug --- */
 

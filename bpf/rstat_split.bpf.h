@@ -116,10 +116,12 @@ static __noinline int irq_ends(void)
 #define INTERRUPT(name, begins, ends)                    \
 	SEC("tp_btf/" #begins) int name##_on(__u64 *ctx) \
 	{                                                \
+		count_run();                             \
 		return irq_begins();                     \
 	}                                                \
 	SEC("tp_btf/" #ends) int name##_off(__u64 *ctx)  \
 	{                                                \
+		count_run();                             \
 		return irq_ends();                       \
 	}
 

@@ -1,36 +1,69 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
-# In a guest whose clock counts instructions: the callback load alone, and watched in each way.
+# In a guest whose clock counts instructions: loads alone, and watched in each way.
 # shellcheck disable=SC2016 # the dollars are the kernel's
 #
-# Writes one line "NAME ROUNDS NS NS NS ..." for each way to /out/cost, and what they counted.
-ROUNDS=15000
-REPEATS=5
+#   guest.sh LOAD:WAY ...
+#
+# Writes to /out/cost for each "LOAD WAY", and for the load alone before and after it, the rounds
+# and nanoseconds of each repeat; and beside it what the watchers counted.
+REPEATS=4
 T=/sys/kernel/tracing
+G=/sys/fs/cgroup
 mkdir -p /tmp/load && cd /tmp/load || exit 1
+mkdir -p $G/cost/a/b && echo $$ >$G/cost/a/b/cgroup.procs
+uname -r >/out/release
 
-measure() { # NAME
-	line="$1 $ROUNDS"
-	i=0
-	while [ $i -lt $REPEATS ]; do
-		line="$line $(cbload $ROUNDS | sed -n 's/.*elapsed_ns \([0-9]*\).*/\1/p')"
-		i=$((i + 1))
-	done
-	echo "$line" >>/out/cost
+load() { # LOAD REPEATS
+	case $1 in
+	callbacks) costload callbacks 15000 "$2" ;;
+	flush) costload flush $G/cost/cpu.stat 20000 "$2" ;;
+	refill) costload refill 1000 "$2" ;;
+	esac
 }
 
-# Runs a watcher in the background while the load is measured. $1: name, rest: the watcher.
+measure() { # LOAD WAY
+	echo "$1 $2 $(load "$1" $REPEATS | tr '\n' ' ')" >>/out/cost
+}
+
+# What a run of its programs costs is measured while kdefer holds this.
+calibrates() {
+	for fd in /proc/"$1"/fd/*; do
+		[ "$(readlink "$fd")" = anon_inode:bpf-stats ] && return 0
+	done
+	return 1
+}
+
+# Runs a watcher in the background while the load is measured. $1: load, $2: way, rest: the watcher.
 watched() {
-	name=$1
-	shift
-	"$@" >"/out/$name.out" 2>"/out/$name.err" &
+	load=$1 way=$2
+	shift 2
+	"$@" >"/out/$load.$way.out" 2>"/out/$load.$way.err" &
 	pid=$!
-	sleep 15 # it loads, attaches and settles meanwhile; while all sleep the clock runs ahead
-	measure "$name"
+	i=0 # it loads, attaches and settles meanwhile; while all sleep the clock runs ahead
+	while [ $i -lt 150 ] && ! calibrates $pid; do
+		sleep 0.1
+		i=$((i + 1))
+	done
+	load "$load" 1 >/dev/null
+	sleep 2
+	measure "$load" "$way"
 	kill -TERM $pid
 	wait $pid
 	sleep 2
 }
+
+# How many callbacks, or refills, the kernel has in a round.
+count() { # LOAD
+	for function in call_rcu call_rcu_hurry bpf_mem_refill; do
+		echo "p:n_$function $function" >>$T/kprobe_events # where there is such
+	done
+	echo 1 >$T/events/kprobes/enable
+	measure "$1" counted
+	cat $T/kprobe_profile >"/out/$1.profile"
+	echo 0 >$T/events/kprobes/enable
+	echo >$T/kprobe_events
+} 2>/dev/null
 
 triggers() {
 	echo 'p:enq call_rcu head=%di func=%si' >>$T/kprobe_events
@@ -42,20 +75,38 @@ triggers() {
 	echo 'hist:keys=func.sym,lat.log2:sort=func,lat' >$T/events/synthetic/lat/trigger
 }
 
-# The first runs fill caches that the later ones find full.
-for _ in 1 2 3 4; do cbload $ROUNDS >/dev/null; done
+bpftrace_script() { # LOAD
+	watched "$1" bpftrace env BPFTRACE_MAP_KEYS_MAX=65536 bpftrace "/$1.bt"
+}
 
-# Before each way, and once more at the end: what drifts meanwhile is not the watcher's.
-for way in "$@"; do
-	measure unwatched
+warm=
+for what in "$@"; do
+	load=${what%%:*} way=${what#*:}
+	# The first runs fill caches that the later ones find full.
+	case " $warm " in
+	*" $load "*) ;;
+	*)
+		load "$load" 5 >/dev/null
+		warm="$warm $load"
+		count "$load"
+		;;
+	esac
+	# Before each way, and once more at the end: what drifts meanwhile is not the watcher's.
+	measure "$load" unwatched
 	case $way in
-	empty) watched empty empty ;;
-	kdefer) watched kdefer kdefer hist -s call_rcu -i 1000s --json ;;
-	bpftrace) watched bpftrace env BPFTRACE_MAP_KEYS_MAX=65536 bpftrace /callbacks.bt ;;
+	empty) watched "$load" empty empty ;;
+	kdefer) case $load in
+		callbacks) watched "$load" "$way" kdefer hist -s call_rcu -i 1000s --json ;;
+		flush) watched "$load" "$way" kdefer hist -s rstat -i 1000s --json ;;
+		refill) watched "$load" "$way" kdefer hist -s memalloc -i 1000s --json ;;
+		esac ;;
+	everything) watched "$load" everything kdefer hist -i 1000s --json ;;
+	why) watched "$load" why kdefer why --json ;;
+	lists) watched "$load" lists kdefer lists -i 1 --ndjson ;;
+	bpftrace) bpftrace_script "$load" ;;
 	triggers)
 		triggers
-		measure triggers
-		cat $T/kprobe_profile >/out/triggers.profile
+		measure "$load" triggers
 		;;
 	esac
 done
