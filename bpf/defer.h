@@ -411,7 +411,7 @@ enum kd_fact {
 	KD_F_TICKS_BARRED, /* in the kernel with preemption or softirqs off */
 	KD_F_GAP_NS,       /* longest time without a tick on LAST_CPU */
 	KD_F_GAP_END_NS,   /* when that ended */
-	KD_F_ALL_GAP_NS,   /* longest time without a tick on any CPU */
+	KD_F_ALL_GAP_NS,   /* longest time in which no CPU ticked, reported or scanned */
 	KD_F_SWITCHES,     /* context switches on LAST_CPU during the wait */
 	KD_F_URGENT_NS, /* when RCU was first seen to have asked that CPU urgently; 0: it had not */
 	KD_F_UNREPORTED_NS, /* how long a quiescent state of LAST_CPU was recorded, not reported */

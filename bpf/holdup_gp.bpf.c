@@ -92,12 +92,14 @@ SEC("fentry/force_qs_rnp")
 int hg_scan(__u64 *ctx)
 {
 	struct hg_wait *w = &waits[HG_NORMAL];
+	__u64 now;
 
 	if (!w->from)
 		return 0;
+	now = bpf_ktime_get_ns();
 	w->scans++;
-	if (w->kthread_since)
-		kthread_runs(w, bpf_ktime_get_ns());
+	alive(w, now);
+	kthread_runs(w, now);
 	return 0;
 }
 

@@ -186,7 +186,7 @@ static __always_inline void count_tick(struct hg_cpu *c, __u32 flags)
 static __noinline int record(__u32 kind, struct hg_cpu *c, struct hg_seen *seen, __u64 now)
 {
 	struct hg_wait *w = &waits[kind & (HG_KINDS - 1)];
-	__u64 any = w->any_tick, start = *(volatile __u64 *)&w->start;
+	__u64 start = *(volatile __u64 *)&w->start;
 	__u32 here = bpf_get_smp_processor_id();
 
 	if (!c || !seen || !start)
@@ -198,9 +198,7 @@ static __noinline int record(__u32 kind, struct hg_cpu *c, struct hg_seen *seen,
 		record_rcu(c, here, now);
 	record_passes(c, seen);
 	count_tick(c, seen->flags);
-	if (now > any && any >= start && now - any > w->any_gap)
-		w->any_gap = now - any;
-	w->any_tick = now;
+	alive(w, now);
 	return 0;
 }
 

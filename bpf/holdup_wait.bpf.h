@@ -61,6 +61,19 @@ static __always_inline __u64 steal_of(__u32 cpu)
 	return ns;
 }
 
+/*
+ * Some CPU is at work: it ticks, reports, scans. Idle ones do not tick, so that where the others have
+ * interrupts off the kthread's scans, which a timer brings about, tell that from all of them being stopped.
+ */
+static __always_inline void alive(struct hg_wait *w, __u64 now)
+{
+	__u64 any = w->any_tick;
+
+	if (now > any && any >= w->start && now - any > w->any_gap)
+		w->any_gap = now - any;
+	w->any_tick = now;
+}
+
 /* --- reports --- */
 
 #define PACK_SHIFT 20
@@ -100,6 +113,7 @@ static __noinline int report_of_cpus(__u32 kind, __u64 mask, __u32 first)
 	__u64 now = bpf_ktime_get_ns(), lowest = mask & -mask, word;
 	struct hg_cpu *c = cpu_of(kind, here);
 
+	alive(w, now);
 	for (cpu = first; lowest > 1 && cpu < first + 64; cpu++)
 		lowest >>= 1;
 	word = pack(w, now, cpu,
