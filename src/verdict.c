@@ -239,7 +239,7 @@ static bool goes_before(const struct finding *a, const struct finding *b)
 	/* Parts are known to within some ticks: those that are nearly equal go by the order of tests. */
 	if (more - less > more / 10 || a->cause == b->cause)
 		return a->part_ns > b->part_ns;
-	return a->cause < b->cause;
+	return a->rather != b->rather ? a->rather : a->cause < b->cause;
 }
 
 static void sort(struct judge *j)

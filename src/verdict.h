@@ -53,6 +53,7 @@ struct finding {
 	enum cause cause;
 	uint64_t part_ns; /* time of the wait during which it was in the way */
 	bool certain;     /* nothing else known would look like this */
+	bool rather;      /* of two that fit the same samples: this one */
 	/*
 	 * Who is in the way: the task in the reader or loop; of what was starved, whoever ran in its stead.
 	 * `other`: who ran in the stead of a preempted reader; who was starved. pid 0: not seen.

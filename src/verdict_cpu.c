@@ -333,8 +333,9 @@ static bool switches(const struct judge *j, uint32_t cpu, uint64_t in_way)
 static bool outlasted_urgency(const struct judge *j)
 {
 	uint64_t urgent = judge_fact_or(j, KD_F_URGENT_NS, 0);
+	uint64_t tick = j->tick_ns ? j->tick_ns : 10000000; /* the longest there is */
 
-	return urgent && j->tick_ns && j->last_ns >= urgent + 6 * j->tick_ns;
+	return urgent && j->last_ns >= urgent + 6 * tick;
 }
 
 /*
@@ -386,6 +387,20 @@ static void say_passes(struct judge *j, uint32_t cpu, const struct ticks *t)
 			  n ? " but for its beginning" : "");
 }
 
+/* Both stand there: what ended as RCU asked for it was a loop rather, what ended before that a reader. */
+static void be_either(struct judge *j, struct finding *f, uint64_t part)
+{
+	bool asked = judge_fact_or(j, KD_F_URGENT_NS, 0);
+	struct finding *other = judge_find(j, asked ? CAUSE_LONG_READER : CAUSE_KERNEL_LOOP, part);
+
+	f->cause = asked ? CAUSE_KERNEL_LOOP : CAUSE_LONG_READER;
+	f->rather = true;
+	other->who = f->who;
+	other->seen = f->seen;
+	judge_why(other,
+		  "the same samples fit: nothing told a loop of short readers from one long one");
+}
+
 static void judge_stay(struct judge *j, uint32_t cpu, uint64_t part, const struct samples *s,
 		       const struct ticks *t)
 {
@@ -404,10 +419,10 @@ static void judge_stay(struct judge *j, uint32_t cpu, uint64_t part, const struc
 	say_ticks(j, cpu, t);
 	say_passes(j, cpu, t);
 	if (reader && !sure)
-		judge_say(j,
-			  "a loop of short readers may look the same: nothing told the two apart");
+		be_either(j, f, part);
 	/* Of the one that ended the wait, or is about to. */
-	if (!reader && (is_last(j, cpu) || judge_fact(j, KD_F_LAST_CPU) == KD_UNKNOWN)) {
+	if (f->cause == CAUSE_KERNEL_LOOP &&
+	    (is_last(j, cpu) || judge_fact(j, KD_F_LAST_CPU) == KD_UNKNOWN)) {
 		reckon(j, t);
 		say_odds(j);
 	}

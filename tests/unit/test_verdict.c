@@ -139,10 +139,16 @@ static void a_reader_is_not_certain_without_more(void **state)
 {
 	(void)state;
 	made_long_reader(&made);
-	made_ms(&made, KD_F_URGENT_NS, 300);
-	judge(); /* the same registers all the time: a loop of one call has these too */
+	made_ms(&made, KD_F_URGENT_NS, 300); /* it ended as RCU asked for it: rather a loop */
+	judge();
+	assert_int_equal(v.is.cause, CAUSE_KERNEL_LOOP);
+	assert_false(v.is.certain);
+	assert_int_equal(v.also[0].cause, CAUSE_LONG_READER);
+	made_fact(&made, KD_F_URGENT_NS, 0);
+	judge();
 	assert_int_equal(v.is.cause, CAUSE_LONG_READER);
 	assert_false(v.is.certain);
+	assert_int_equal(v.also[0].cause, CAUSE_KERNEL_LOOP);
 	made.rec.known &= ~(1ULL << KD_F_PASSES);
 	judge();
 	assert_int_equal(v.is.cause, CAUSE_LONG_READER);
@@ -150,7 +156,23 @@ static void a_reader_is_not_certain_without_more(void **state)
 	made_ms(&made, KD_F_URGENT_NS,
 		104); /* it went on for 200 ms after that: no loop of short calls */
 	judge();
+	assert_int_equal(v.is.cause, CAUSE_LONG_READER);
 	assert_true(v.is.certain);
+}
+
+/* A loop whose registers never change, which ended as RCU asked: both are named, neither for certain. */
+static void same_registers_prove_nothing(void **state)
+{
+	(void)state;
+	made_kernel_loop(&made);
+	made_fact(&made, KD_F_TICKS_READER, 28);
+	made_fact(&made, KD_F_TICKS_BARE, 0);
+	made_fact(&made, KD_F_PASSES, 0);
+	judge();
+	assert_int_equal(v.is.cause, CAUSE_KERNEL_LOOP);
+	assert_false(v.is.certain);
+	assert_int_equal(v.also[0].cause, CAUSE_LONG_READER);
+	assert_int_equal(v.also[0].who.pid, 700);
 }
 
 /* Where nesting cannot be read there are no readers to name. */
@@ -477,6 +499,7 @@ int main(void)
 		TEST(none_of_many_ticks_is_a_bound),
 		TEST(passes_tell_a_loop),
 		TEST(a_reader_is_not_certain_without_more),
+		TEST(same_registers_prove_nothing),
 		TEST(no_nesting_no_reader),
 		TEST(two_causes_both_stand_there),
 		TEST(kthread_and_loop),
