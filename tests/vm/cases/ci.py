@@ -15,10 +15,11 @@ ENDS = {
 }
 # Without readers two polls of the kernel's, 8 ms. Of 100 ms a reader takes 20. A grace period that
 # begins in it, before its last 8 ms, lasts what is left of it and up to a poll more; so does one that
-# began less than a poll (4 ms) before it. That is one in six or seven, by 6 ms more on average: a tenth
-# of the mean, half or twice as much where load and readers fall into step.
+# began less than a poll (4 ms) before it. At random that is one in six or seven, by 6 ms more on
+# average: a tenth of the mean. Where load and readers fall into step, each reader may hold up one of
+# the four in its 100 ms from beginning to end, by 20 ms: 20 / 4 / 8, three fifths.
 BASE_MEAN_NS = range(6_000_000, 10_000_000)
-SLOWER = (0.05, 0.20)
+SLOWER = (0.05, 0.62)
 
 
 def status_file(text):
