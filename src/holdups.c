@@ -216,7 +216,10 @@ const struct holdup *holdups_behind(const struct holdups *hs, const struct holdu
 	return best;
 }
 
-/* As the kernel prints it, "name+0x1f/0x40 [module]", but without the size of the function. */
+/*
+ * As the kernel prints it, "name+0x1f/0x40 [module]", but without the size of the function. One that the
+ * end of the record cut is left out.
+ */
 bool witness_frame(const struct kd_rec_witness *w, size_t i, char *buf, size_t size)
 {
 	const char *at = w->stack;
@@ -225,7 +228,8 @@ bool witness_frame(const struct kd_rec_witness *w, size_t i, char *buf, size_t s
 	for (;; i--, at += len + module) {
 		at += strspn(at, " ");
 		len = strcspn(at, " ");
-		if (!len || (len == 3 && !strncmp(at, "0x0", 3)))
+		if (!len || (len == 3 && !strncmp(at, "0x0", 3)) ||
+		    at + len == w->stack + sizeof(w->stack) - 1)
 			return false;
 		module = at[len] && at[len + 1] == '[' ? 1 + strcspn(at + len + 1, " ") : 0;
 		if (!i)

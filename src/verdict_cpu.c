@@ -219,12 +219,19 @@ static void say_odds(struct judge *j)
 	judge_say(j, "RCU here learns of it when a tick lands %s",
 		  o->reader_based ? "in user mode, or outside of readers with preemption on"
 				  : "in user mode (or at a context switch)");
-	judge_say(j,
-		  "%s" P64 " of " P64
-		  " ticks did: p %s %.2g%%, a wait of 1/(p*HZ) = %s on average, "
-		  "99%% within %s",
-		  "", o->could, o->ticks, o->could ? "=" : "<", 100 * o->p,
-		  fmt_ns(mean, sizeof(mean), o->mean_ns), fmt_ns(p99, sizeof(p99), o->p99_ns));
+	fmt_ns(mean, sizeof(mean), o->mean_ns);
+	if (o->could)
+		judge_say(j,
+			  P64 " of " P64
+			      " ticks did: p = %.2g%%, a wait of 1/(p*HZ) = %s on average, "
+			      "99%% within %s",
+			  o->could, o->ticks, 100 * o->p, mean,
+			  fmt_ns(p99, sizeof(p99), o->p99_ns));
+	else
+		judge_say(j,
+			  "none of " P64
+			  " ticks did: p < %.2g%%, a wait of 1/(p*HZ) > %s on average",
+			  o->ticks, 100 * o->p, mean);
 	if (o->escalates_ns)
 		judge_say(j,
 			  "RCU's own escalation: jiffies_to_sched_qs, " P64

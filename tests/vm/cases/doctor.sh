@@ -10,7 +10,7 @@ three() {
 		"$@" doctor $way --json >"$OUT/$name-doctor$way.json" 2>"$OUT/$name-doctor$way.err"
 		echo $? >"$OUT/$name-doctor$way.status"
 	done
-	"$@" hist -d 0.1 --json >"$OUT/$name.json" 2>"$OUT/$name.err"
+	"$@" hist --split -d 0.1 --json >"$OUT/$name.json" 2>"$OUT/$name.err"
 	echo $? >"$OUT/$name.status"
 }
 

@@ -28,8 +28,9 @@ def refused(case):
 def agrees(case, name, who):
     """doctor: can be had, by all signs. hist: is had."""
     promised, found = (
-        # Lists are read, and not by hist.
-        {row: entry for row, entry in case.document(which).rows().items() if row[1] != "pending"}
+        # Lists are read, and waits are reported, not by hist.
+        {row: entry for row, entry in case.document(which).rows().items()
+         if row[1] not in ("pending", "holdup")}
         for which in (f"{name}-doctor", name))
     case.equal(f"doctor and hist know the same measures, {who}", sorted(map(str, promised)),
                sorted(map(str, found)))

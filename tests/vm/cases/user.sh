@@ -10,7 +10,7 @@ as_user() {
 both() {
 	kdefer doctor --json >"$OUT/$1-doctor.json" 2>"$OUT/$1-doctor.err"
 	echo $? >"$OUT/$1-doctor.status"
-	kdefer hist -d 0.1 --json >"$OUT/$1.json" 2>"$OUT/$1.err"
+	kdefer hist --split -d 0.1 --json >"$OUT/$1.json" 2>"$OUT/$1.err"
 	echo $? >"$OUT/$1.status"
 }
 
