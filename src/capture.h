@@ -9,7 +9,8 @@
  *                then the stored bytes: records, packed (capture_pack.h), compressed by zlib
  *   last block   raw length 0: the writer closed the file; without it the file was cut
  * A block holds whole records only, and is packed against those before it. In version 1 records were
- * not packed. A reader takes all whole blocks and says what is missing.
+ * not packed, in version 2 worst samples had no packing of their own. A reader takes all whole blocks and
+ * says what is missing.
  */
 #ifndef KDEFER_CAPTURE_H
 #define KDEFER_CAPTURE_H
@@ -19,7 +20,7 @@
 
 #include "stream.h"
 
-#define CAPTURE_VERSION 2
+#define CAPTURE_VERSION 3
 /* Raw and stored bytes of a block: no more is ever allocated. */
 #define CAPTURE_BLOCK_MAX (1u << 20)
 

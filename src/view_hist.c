@@ -284,9 +284,10 @@ static void put_method(FILE *out, const struct view_hist *v, const struct metric
 		    row ? fmt_safe(hooks, sizeof(hooks), row->hooks) : "");
 	share = own_cost_share(v->model, v->scope, x->measure);
 	if (!isnan(share))
-		text_fieldf(out, v->width, "own cost:",
-			    "our own programs ran for about %.*f%% of this time (estimated)",
-			    share < 0.1, 100 * share);
+		text_fieldf(
+			out, v->width, "own cost:",
+			"our own programs ran for at most about %.*f%% of this time (estimated)",
+			share < 0.1, 100 * share);
 	if (n > 1)
 		text_fieldf(out, v->width,
 			    "sampled:", "1 of %" PRIu64 " followed; counts and rates are of these",

@@ -384,9 +384,9 @@ static void test_not_captures(void **state)
 	assert_int_equal(capture_close(create(true)), 0);
 	memcpy(head, "KDEFER\r\n\1\0\0\0\x18\0\0\0\4\3\2\1", 20);
 	memcpy(newer, head, sizeof(newer));
-	newer[8] = 3;
+	newer[8] = 4;
 	expect_refused(newer, sizeof(newer),
-		       "written by a newer kdefer (format 3, this one reads up to 2)");
+		       "written by a newer kdefer (format 4, this one reads up to 3)");
 	newer[8] = 0;
 	expect_refused(newer, sizeof(newer), "header of this capture is damaged");
 	memcpy(head + 16, "\1\2\3\4", 4);
