@@ -7,6 +7,11 @@ def judge(case):
         pasted(case, measure)
 
 
+# Over what several tasks do, or over the parts of one flush: no histogram of tracefs adds these up.
+SUMS = ("rstat.blame", "rstat.held", "rstat.irqs", "rstat.off_cpu", "rstat.hold_by_8",
+        "rstat.flush_by_8")
+
+
 def pasted(case, measure):
     case.equal(f"--explain {measure} ends with", int(case.text(f"{measure}.explain.status")), 0)
     complaint = case.text(f"{measure}.pasted.err").strip()
@@ -15,9 +20,7 @@ def pasted(case, measure):
     if measure == "rstat.wait":  # two readers may never meet at the lock
         shown = "event histogram" in case.text(f"{measure}.pasted")
     if "there is no way to check" in " ".join(case.text(f"{measure}.explain").split()):
-        # Sums over what several tasks do, or over parts of a time, are no histogram of tracefs.
-        case.say(f"what tracefs cannot show ({measure})",
-                 measure in ("rstat.blame", "rstat.off_cpu"), measure)
+        case.say(f"what tracefs cannot show ({measure})", measure in SUMS, measure)
     else:
         case.say(f"and show times ({measure})", shown, case.text(f"{measure}.pasted")[-500:])
     case.equal(f"and leave nothing behind ({measure})", case.text(f"{measure}.left").strip(), "")

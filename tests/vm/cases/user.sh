@@ -20,7 +20,7 @@ run() {
 	chmod 755 / /bin /tests
 	as_user 'kdefer hist -d 0.1' >"$OUT/text.out" 2>"$OUT/text.err"
 	echo $? >"$OUT/text.status"
-	as_user 'kdefer hist -d 0.1 --json' >"$OUT/user.json" 2>"$OUT/user.err"
+	as_user 'kdefer hist --split -d 0.1 --json' >"$OUT/user.json" 2>"$OUT/user.err"
 	echo $? >"$OUT/user.status"
 	as_user 'kdefer doctor --json' >"$OUT/user-doctor.json" 2>"$OUT/user-doctor.err"
 	both as_root
