@@ -19,7 +19,8 @@ const volatile __u32 nr_cpus = 1;
 const volatile __u32 offload; /* some CPU may be offloaded */
 const volatile __u32 lazy_exists;
 const volatile __u32 seq_is_pair; /* 7.3: accelerate() gets a pointer to numbers */
-const volatile __u64 limit_ns = 1;
+/* ns; 0: not armed */
+const volatile __u64 limit_ns, run_limit_ns;
 const volatile __u64 step_jiffies = 1; /* from one that is followed to the next */
 const volatile __u64 tick_ns = 4000000;
 
@@ -89,7 +90,7 @@ static __always_inline void follow(struct hc_cpu *st, struct callback_head *rhp,
 	__u64 tail = st->tail, now = bpf_jiffies64();
 	struct hc_followed *f;
 
-	if ((__s64)(now - st->next) < 0)
+	if (!limit_ns || (__s64)(now - st->next) < 0)
 		return;
 	if (tail - *(volatile __u64 *)&st->front >= HC_FOLLOWED)
 		return; /* the ones that are followed are older */
@@ -259,7 +260,7 @@ static __always_inline struct kd_rec_holdup *reserve(__u32 cpu, __u8 what, __u64
 	r->flavour = KD_FL_RCU;
 	r->what = what;
 	r->cpu = cpu;
-	r->threshold_ns = limit_ns;
+	r->threshold_ns = what == KD_WAIT_RUN ? run_limit_ns : limit_ns;
 	bpf_snprintf(r->name, sizeof(r->name), "%ps", &func, sizeof(func));
 	return r;
 }
@@ -375,7 +376,7 @@ static __noinline int run_over(struct hc_cpu *st, __u32 cpu, __u64 now)
 		st->slow_func = st->run_func;
 		st->slow_from = now;
 	}
-	if (took < limit_ns)
+	if (!run_limit_ns || took < run_limit_ns)
 		return 0;
 	r = reserve(cpu, KD_WAIT_RUN, st->run_id, st->run_func);
 	st->run_id++;
@@ -587,7 +588,7 @@ static __always_inline void look_if_late(void *ctx, __u32 cpu, __u64 now)
 	struct hc_followed *f;
 	__u64 front;
 
-	if (!st || !st->list)
+	if (!limit_ns || !st || !st->list)
 		return;
 	front = *(volatile __u64 *)&st->front;
 	if (front == *(volatile __u64 *)&st->tail)
@@ -607,7 +608,7 @@ int BPF_PROG(hc_tick)
 	if (!st || !st->list)
 		return 0;
 	now = bpf_ktime_get_ns();
-	if (st->run_ns && !st->offloadable && now - st->run_ns > limit_ns)
+	if (run_limit_ns && st->run_ns && !st->offloadable && now - st->run_ns > run_limit_ns)
 		see_run(ctx, st, here);
 	look_if_late(ctx, here, now);
 	if (!offload)

@@ -64,6 +64,7 @@ static void set_constants(struct holdup_cb *h, const struct source_conf *conf)
 			  kernel_has_func(k, "__call_rcu_common");
 	ro->seq_is_pair = kernel_has_field(k, "rcu_gp_seq", "norm");
 	ro->limit_ns = conf->over_ns[KD_M_CALL_RCU_LATENCY];
+	ro->run_limit_ns = conf->over_ns[KD_M_CALL_RCU_HOLDUP];
 	ro->step_jiffies = ro->limit_ns * hz / 1000000000ULL / STEPS;
 	if (!ro->step_jiffies)
 		ro->step_jiffies = 1;
