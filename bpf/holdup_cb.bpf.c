@@ -157,7 +157,7 @@ int BPF_PROG(hc_lazy_wish, struct callback_head *head)
 
 /* --- the grace period in between --- */
 
-static __always_inline struct hc_cpu *owner_of(__u64 list, __u32 *at)
+static __always_inline struct hc_cpu *owner_of(__u64 list)
 {
 	struct hc_cpu *st = cpu_state(bpf_get_smp_processor_id());
 	__u32 *cpu;
@@ -188,7 +188,7 @@ static long give_one(__u32 i, struct give *g)
 SEC("fentry/rcu_segcblist_accelerate")
 int BPF_PROG(hc_accelerate, struct rcu_segcblist *rsclp)
 {
-	struct hc_cpu *st = owner_of((__u64)rsclp, 0);
+	struct hc_cpu *st = owner_of((__u64)rsclp);
 	struct give g = { .st = st };
 	__u64 n;
 
@@ -269,12 +269,6 @@ static __always_inline __u32 witness_id(__u32 cpu, bool run, __u64 id)
 {
 	return cpu << 16 | (id & 0x7fff) | (run ? 1 << 15 : 0);
 }
-
-#define KNOWN(r, what, value)                 \
-	do {                                  \
-		(r)->fact[what] = (value);    \
-		(r)->known |= 1ULL << (what); \
-	} while (0)
 
 static __always_inline void no_phases(struct kd_rec_holdup *r)
 {

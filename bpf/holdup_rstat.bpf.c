@@ -127,12 +127,6 @@ static __noinline int tell_waiter(void *ctx, __u32 id)
 	return 0;
 }
 
-#define KNOWN(r, what, value)                 \
-	do {                                  \
-		(r)->fact[what] = (value);    \
-		(r)->known |= 1ULL << (what); \
-	} while (0)
-
 static __always_inline struct kd_rec_holdup *reserve(__u32 id, __u8 what, __u64 from, __u64 to,
 						     __u64 limit)
 {

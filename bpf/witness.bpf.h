@@ -8,6 +8,13 @@
 
 #include "percpu.bpf.h"
 
+/* A fact of a struct kd_rec_holdup. */
+#define KNOWN(r, what, value)                 \
+	do {                                  \
+		(r)->fact[what] = (value);    \
+		(r)->known |= 1ULL << (what); \
+	} while (0)
+
 #define WITNESS_FRAMES 32 /* frames of the tick itself are among them: some fifteen */
 #define WITNESS_SHOWN 12  /* as many as bpf_snprintf() takes */
 #define WITNESS_FORMAT "%pS %pS %pS %pS %pS %pS %pS %pS %pS %pS %pS %pS"

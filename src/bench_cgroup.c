@@ -15,7 +15,7 @@
 
 #define STOCK_PAGES 64 /* that a CPU is charged for in advance */
 
-static int write_text(const char *dir, const char *file, const char *text)
+int bench_cgroup_write(const char *dir, const char *file, const char *text)
 {
 	char path[PATH_MAX + 64];
 	int fd, err = 0;
@@ -114,7 +114,7 @@ static int enable_memory(const char *root, struct bench_guard *guard)
 
 	snprintf(path, sizeof(path), "%s/cgroup.subtree_control", root);
 	err = bench_guard_write(guard, path, "-memory");
-	return err ? err : write_text(root, "cgroup.subtree_control", "+memory");
+	return err ? err : bench_cgroup_write(root, "cgroup.subtree_control", "+memory");
 }
 
 /*
@@ -186,7 +186,7 @@ int bench_cgroup_remove(struct bench_cgroup *g)
 
 int bench_cgroup_join(const struct bench_cgroup *g)
 {
-	return write_text(g->path, "cgroup.procs", "0");
+	return bench_cgroup_write(g->path, "cgroup.procs", "0");
 }
 
 int bench_cgroup_limit(const struct bench_cgroup *g, uint64_t bytes)
@@ -194,7 +194,8 @@ int bench_cgroup_limit(const struct bench_cgroup *g, uint64_t bytes)
 	char text[24];
 
 	snprintf(text, sizeof(text), "%llu", (unsigned long long)bytes);
-	return write_text(g->path, g->version == 2 ? "memory.max" : "memory.limit_in_bytes", text);
+	return bench_cgroup_write(g->path, g->version == 2 ? "memory.max" : "memory.limit_in_bytes",
+				  text);
 }
 
 int bench_cgroup_usage(const struct bench_cgroup *g, uint64_t *bytes)

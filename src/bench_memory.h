@@ -26,6 +26,8 @@ struct bench_cgroup {
 int bench_cgroup_make(struct bench_cgroup *g, struct bench_guard *guard, const char *suffix);
 int bench_cgroup_remove(struct bench_cgroup *g);     /* before its time; 0 or a negative errno */
 int bench_cgroup_join(const struct bench_cgroup *g); /* this process; 0 or a negative errno */
+/* Writes a setting of the cgroup whose folder this is. 0 or a negative errno. */
+int bench_cgroup_write(const char *dir, const char *file, const char *text);
 int bench_cgroup_limit(const struct bench_cgroup *g, uint64_t bytes);
 int bench_cgroup_usage(const struct bench_cgroup *g, uint64_t *bytes);
 int bench_cgroup_limit_hits(const struct bench_cgroup *g, uint64_t *times);

@@ -195,21 +195,6 @@ static int work(void *ctx, struct bench_seat *seat)
 
 /* --- cgroups --- */
 
-static int write_setting(const char *dir, const char *file, const char *text)
-{
-	char path[PATH_MAX + 64];
-	int fd, err = 0;
-
-	snprintf(path, sizeof(path), "%s/%s", dir, file);
-	fd = open(path, O_WRONLY | O_CLOEXEC);
-	if (fd < 0)
-		return -errno;
-	if (write(fd, text, strlen(text)) < 0)
-		err = -errno;
-	close(fd);
-	return err;
-}
-
 static int make_below(struct rstat *r, const char *path)
 {
 	int err = bench_guard_cgroup(r->run->guard, path);
@@ -233,7 +218,7 @@ static int make_hogs(struct rstat *r)
 	if (err)
 		return log_err(err, "%s: cannot be limited: %s", g.path, strerror(-err));
 	/* No swapping in place of being killed; where there is none the file is not there. */
-	write_setting(g.path, "memory.swap.max", "0");
+	bench_cgroup_write(g.path, "memory.swap.max", "0");
 	return 0;
 }
 
@@ -245,7 +230,7 @@ static int make_cgroups(struct rstat *r)
 	if (err)
 		return log_err(err, "bench rstat: %s", r->top.why);
 	if (r->top.version == 2)
-		err = write_setting(r->top.path, "cgroup.subtree_control", "+memory");
+		err = bench_cgroup_write(r->top.path, "cgroup.subtree_control", "+memory");
 	if (err)
 		return log_err(err, "%s: cannot count memory below it: %s", r->top.path,
 			       strerror(-err));
