@@ -26,6 +26,7 @@
 #define UNTIL_CALLS_NS (3600 * SECOND) /* with --calls: for how long at most */
 #define RATES 64
 #define COUNT_CALLS 0
+#define LOOKS 8 /* at the counts of one moment, see look() */
 
 static const struct kind {
 	const char *name;
@@ -180,6 +181,12 @@ static const struct bench_column columns[] = {
 
 /* --- one kind of map --- */
 
+/* What was counted by then: calls by process, and by the program. */
+struct moment {
+	uint64_t *calls;
+	struct bench_work work;
+};
+
 struct updating {
 	struct bench_run *run;
 	const struct options *o;
@@ -188,8 +195,7 @@ struct updating {
 	struct bench_update_bpf *skel;
 	struct bench_pull trigger;
 	struct bench_crew crew;
-	uint64_t *before; /* calls by process when the window began */
-	struct bench_work begin, end;
+	struct moment begin, end, now; /* of the window, and one that is being read */
 	uint64_t calls, begin_ns, end_ns;
 	uint64_t calls_then, then_ns;
 	double rate[RATES];
@@ -257,15 +263,40 @@ static void take_rate(struct updating *u, uint64_t now_ns)
 
 static uint64_t calls_of(const struct updating *u, unsigned int i)
 {
-	return __atomic_load_n(&u->crew.slot[i].count[COUNT_CALLS], __ATOMIC_RELAXED) -
-	       u->before[i];
+	return __atomic_load_n(&u->crew.slot[i].count[COUNT_CALLS], __ATOMIC_RELAXED);
+}
+
+/*
+ * What the processes and the program counted at one moment: of several looks that with the fewest calls
+ * made meanwhile, since whoever looks may have to wait for the CPU in between.
+ */
+static void look(struct updating *u, struct moment *at)
+{
+	uint64_t fewest = UINT64_MAX;
+
+	for (int i = 0; i < LOOKS && fewest > u->crew.n; i++) {
+		struct moment *now = &u->now, swap;
+		uint64_t meanwhile = 0;
+
+		for (unsigned int p = 0; p < u->crew.n; p++)
+			now->calls[p] = calls_of(u, p);
+		bench_pull_sum(&u->trigger, &now->work);
+		for (unsigned int p = 0; p < u->crew.n; p++)
+			meanwhile += calls_of(u, p) - now->calls[p];
+		if (meanwhile >= fewest)
+			continue;
+		fewest = meanwhile;
+		swap = *at;
+		*at = *now;
+		*now = swap;
+	}
 }
 
 /* With --calls: all have made them. */
 static bool is_enough(const struct updating *u)
 {
 	for (unsigned int i = 0; i < u->crew.n; i++)
-		if (calls_of(u, i) < u->o->calls)
+		if (calls_of(u, i) - u->begin.calls[i] < u->o->calls)
 			return false;
 	return u->o->calls;
 }
@@ -276,10 +307,8 @@ static int step(void *ctx, enum bench_when when, uint64_t now_ns)
 	uint64_t part = (u->o->duration_ns ? u->o->duration_ns : 5 * SECOND) / 5;
 
 	if (when == BENCH_BEGIN) {
-		for (unsigned int i = 0; i < u->crew.n; i++)
-			u->before[i] = u->crew.slot[i].count[COUNT_CALLS];
+		look(u, &u->begin);
 		u->calls_then = bench_crew_sum(&u->crew, COUNT_CALLS);
-		bench_pull_sum(&u->trigger, &u->begin);
 		u->begin_ns = u->then_ns = now_ns;
 		return 0;
 	}
@@ -287,9 +316,7 @@ static int step(void *ctx, enum bench_when when, uint64_t now_ns)
 		take_rate(u, now_ns);
 	if (when == BENCH_STEP)
 		return is_enough(u);
-	for (unsigned int i = 0; i < u->crew.n; i++)
-		u->before[i] = calls_of(u, i); /* from now on those in the window */
-	bench_pull_sum(&u->trigger, &u->end);
+	look(u, &u->end);
 	u->end_ns = now_ns;
 	return 0;
 }
@@ -308,8 +335,10 @@ static int measure(struct updating *u)
 	};
 	int err, stopped;
 
-	u->before = calloc(u->cpus.n, sizeof(*u->before));
-	if (!u->before)
+	u->begin.calls = calloc(u->cpus.n, sizeof(*u->begin.calls));
+	u->end.calls = calloc(u->cpus.n, sizeof(*u->end.calls));
+	u->now.calls = calloc(u->cpus.n, sizeof(*u->now.calls));
+	if (!u->begin.calls || !u->end.calls || !u->now.calls)
 		return log_err(-ENOMEM, "out of memory");
 	err = bench_crew_start(&u->crew, u->cpus.n, u->cpus.cpu, update, u);
 	if (err)
@@ -330,7 +359,7 @@ static void put_events(struct bench_row *row, const struct updating *u)
 	size_t n = u->rates < RATES ? u->rates : RATES;
 
 	for (unsigned int i = 0; i < u->cpus.n; i++) {
-		double rate = (double)u->before[i] / s;
+		double rate = (double)(u->end.calls[i] - u->begin.calls[i]) / s;
 
 		sum += rate;
 		least = least < 0 || rate < least ? rate : least;
@@ -345,7 +374,7 @@ static void put_events(struct bench_row *row, const struct updating *u)
 
 static void put_operations(struct bench_row *row, const struct updating *u)
 {
-	const struct bench_work *a = &u->begin, *b = &u->end;
+	const struct bench_work *a = &u->begin.work, *b = &u->end.work;
 	struct bench_work all;
 	double s = (double)(u->end_ns - u->begin_ns) / 1e9;
 	uint64_t failed = 0;
@@ -398,7 +427,9 @@ static int measure_kind(struct updating *u)
 		put_row(u);
 	bench_pull_close(&u->trigger);
 	bench_update_bpf__destroy(u->skel);
-	free(u->before);
+	free(u->begin.calls);
+	free(u->end.calls);
+	free(u->now.calls);
 	return err;
 }
 

@@ -7,6 +7,7 @@
  *   rsload dirty PARENT N CPUS      each of them has run something on so many CPUs since
  *   rsload read FILE THREADS TIMES NAME  each thread, of that name, reads FILE so often
  *   rsload long PARENT N TIMES      as rslong: dirties them on the last CPU and reads cpu.stat, so often
+ *   rsload push                     takes each CPU away for 300 us of every millisecond, until killed
  *   rsload churn PARENT SECONDS     makes and removes a cgroup that was used, again and again; says how many
  *
  * PARENT is a folder of the v2 hierarchy. Says what it did on standard output.
@@ -154,6 +155,44 @@ static void read_long(const char *parent, int n, int rounds)
 	close(fd);
 }
 
+static int64_t now_us(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (int64_t)t.tv_sec * 1000000 + t.tv_nsec / 1000;
+}
+
+static void *pusher(void *arg)
+{
+	const struct sched_param first = { .sched_priority = 1 };
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	CPU_SET((size_t)(intptr_t)arg, &set);
+	if (sched_setaffinity(0, sizeof(set), &set) || sched_setscheduler(0, SCHED_FIFO, &first))
+		die("push");
+	for (;;) {
+		int64_t end = now_us() + 300;
+
+		while (now_us() < end)
+			;
+		usleep(700);
+	}
+	return NULL;
+}
+
+static void push(void)
+{
+	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+	pthread_t thread;
+
+	for (intptr_t cpu = 0; cpu < cpus; cpu++)
+		if (pthread_create(&thread, NULL, pusher, (void *)cpu))
+			die("pthread_create");
+	pause();
+}
+
 static void churn(const char *parent, int seconds)
 {
 	time_t end = time(NULL) + seconds;
@@ -187,6 +226,8 @@ int main(int argc, char **argv)
 		read_all(atoi(argv[3]));
 	} else if (argc == 5 && !strcmp(argv[1], "long")) {
 		read_long(argv[2], atoi(argv[3]), atoi(argv[4]));
+	} else if (argc == 2 && !strcmp(argv[1], "push")) {
+		push();
 	} else if (argc == 4 && !strcmp(argv[1], "churn")) {
 		churn(argv[2], atoi(argv[3]));
 	} else {
