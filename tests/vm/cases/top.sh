@@ -136,7 +136,7 @@ see SOURCE
 size 40x10
 see tasks
 size 200x50
-see how long
+see over time
 size 1x1
 pause 500
 size 80x24
