@@ -49,7 +49,7 @@ struct hg_wait {
 	struct hg_blocked blocked[HG_BLOCKED];
 };
 
-#define HG_FRAMES 12 /* as many as one call of bpf_snprintf() formats */
+#define HG_FRAMES 12 /* as many as are shown (WITNESS_SHOWN) */
 
 /* Something that ran on a CPU that was waited for: not sent, unless the wait gets too long. */
 struct hg_early {

@@ -121,7 +121,7 @@ static __noinline int tell_waiter(void *ctx, __u32 id)
 	if (!r)
 		return 0;
 	witness_task(r, (void *)bpf_get_current_task());
-	if (s && bpf_get_stack(ctx, s, sizeof(*s), 0) > 0)
+	if (s && bpf_get_stack(ctx, s, WITNESS_BYTES, 0) > 0)
 		witness_names(r, 0);
 	witness_submit(r);
 	return 0;

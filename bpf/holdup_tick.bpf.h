@@ -204,25 +204,6 @@ static __noinline int record(__u32 kind, struct hg_cpu *c, struct hg_seen *seen,
 
 /* --- witnesses --- */
 
-/* The frames of what the tick interrupted, innermost first. */
-static __noinline int early_stack(struct hg_early *e, __u32 at)
-{
-	__u32 zero = 0, i;
-	struct witness_stack *s = bpf_map_lookup_elem(&witness_stacks, &zero);
-
-	if (!e || !s)
-		return 0;
-	for (i = 0; i < HG_FRAMES; i++) {
-		__u32 n = at + i;
-
-		barrier_var(n);
-		e->ip[i] = n < WITNESS_FRAMES ? s->ip[n & (WITNESS_FRAMES - 1)] : 0;
-		if (i && e->ip[i])
-			e->ip[i]--; /* within the call, which may end its function */
-	}
-	return 0;
-}
-
 /* Before the limit: kept here, and sent if the wait gets too long. */
 static __noinline int keep_early(void *ctx, struct hg_early *e, struct hg_seen *seen, __u64 now)
 {
@@ -242,8 +223,8 @@ static __noinline int keep_early(void *ctx, struct hg_early *e, struct hg_seen *
 	bpf_probe_read_kernel_str(e->comm, sizeof(e->comm), &t->comm);
 	e->ip[0] = 0;
 	s = witness_scratch();
-	if (s && !(seen->flags & KD_WIT_USER) && bpf_get_stack(ctx, s, sizeof(*s), 0) > 0)
-		early_stack(e, witness_find_at(witness_interrupted()));
+	if (s && !(seen->flags & KD_WIT_USER) && bpf_get_stack(ctx, s, WITNESS_BYTES, 0) > 0)
+		witness_frames(e->ip, witness_find_at(witness_interrupted()));
 	return 0;
 }
 
@@ -311,7 +292,7 @@ static __noinline int stack_of(struct kd_rec_witness *r, __u32 pid)
 	t = bpf_task_from_pid(pid);
 	if (!t)
 		return 0;
-	got = bpf_get_task_stack(t, s, sizeof(*s), 0);
+	got = bpf_get_task_stack(t, s, WITNESS_BYTES, 0);
 	bpf_task_release(t);
 	if (got > 0)
 		witness_names(r, 0);

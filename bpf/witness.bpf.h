@@ -16,12 +16,13 @@
 	} while (0)
 
 #define WITNESS_FRAMES 32 /* frames of the tick itself are among them: some fifteen */
-#define WITNESS_SHOWN 12  /* as many as bpf_snprintf() takes */
+#define WITNESS_BYTES (WITNESS_FRAMES * sizeof(__u64))
+#define WITNESS_SHOWN 12 /* as many as bpf_snprintf() takes */
 #define WITNESS_FORMAT "%pS %pS %pS %pS %pS %pS %pS %pS %pS %pS %pS %pS"
 
-/* Scratch for a stack. Ticks of one CPU do not interrupt each other. */
+/* Scratch for a stack, and zeros behind it. Ticks of one CPU do not interrupt each other. */
 struct witness_stack {
-	__u64 ip[WITNESS_FRAMES];
+	__u64 ip[WITNESS_FRAMES + WITNESS_SHOWN];
 };
 
 struct {
@@ -119,23 +120,33 @@ static __always_inline __u32 witness_find_at(__u64 ip)
 	return f.at;
 }
 
-/* A frame that is not there prints as 0x0: the reader stops at it. */
-static __noinline int witness_names(struct kd_rec_witness *r, __u32 at)
+/*
+ * Frames from a place in the stack on. Without branches: a verifier that follows both sides of each takes
+ * up to a million steps for them.
+ */
+static __always_inline void witness_frames(__u64 *ip, __u32 at)
 {
 	__u32 zero = 0, i;
 	struct witness_stack *s = bpf_map_lookup_elem(&witness_stacks, &zero);
-	__u64 ip[WITNESS_SHOWN];
+	__u64 *from;
 
-	if (!r || !s)
+	if (!s)
+		return;
+	from = &s->ip[at & (WITNESS_FRAMES - 1)];
+	ip[0] = from[0];
+	for (i = 1; i < WITNESS_SHOWN;
+	     i++) /* within the call, which may end its function; 0 stays 0 */
+		ip[i] = from[i] - (from[i] >> 63);
+}
+
+/* A frame that is not there prints as 0x0: the reader stops at it. */
+static __noinline int witness_names(struct kd_rec_witness *r, __u32 at)
+{
+	__u64 ip[WITNESS_SHOWN] = {};
+
+	if (!r)
 		return 0;
-	for (i = 0; i < WITNESS_SHOWN; i++) {
-		__u32 n = at + i;
-
-		barrier_var(n);
-		ip[i] = n < WITNESS_FRAMES ? s->ip[n & (WITNESS_FRAMES - 1)] : 0;
-		if (i && ip[i])
-			ip[i]--; /* within the call, which may end its function */
-	}
+	witness_frames(ip, at);
 	bpf_snprintf(r->stack, sizeof(r->stack), WITNESS_FORMAT, ip, sizeof(ip));
 	return 0;
 }
@@ -151,15 +162,15 @@ static __always_inline struct witness_stack *witness_scratch(void)
 }
 
 /* The kernel's stack of what runs here, from where the tick interrupted it; none in user mode. */
-#define witness_stack_here(ctx, r)                                            \
-	({                                                                    \
-		struct witness_stack *__s = witness_scratch();                \
-		__u64 __ip = witness_interrupted();                           \
-                                                                              \
-		if (__ip && (__s64)__ip >= 0)                                 \
-			(r)->flags |= KD_WIT_USER;                            \
-		else if (__s && bpf_get_stack(ctx, __s, sizeof(*__s), 0) > 0) \
-			witness_names(r, witness_find_at(__ip));              \
+#define witness_stack_here(ctx, r)                                             \
+	({                                                                     \
+		struct witness_stack *__s = witness_scratch();                 \
+		__u64 __ip = witness_interrupted();                            \
+                                                                               \
+		if (__ip && (__s64)__ip >= 0)                                  \
+			(r)->flags |= KD_WIT_USER;                             \
+		else if (__s && bpf_get_stack(ctx, __s, WITNESS_BYTES, 0) > 0) \
+			witness_names(r, witness_find_at(__ip));               \
 	})
 
 #endif

@@ -2,7 +2,6 @@
 /* holdup_gp.c - user side of bpf/holdup_gp.bpf.c: why grace periods took long. */
 #include <errno.h>
 #include <stdbool.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,11 +14,8 @@
 #include "percpu.h"
 #include "holdup_gp.skel.h"
 #include "bpf_util.h"
-#include "catalog.h"
 #include "log.h"
 #include "source.h"
-
-extern const struct source source_holdup_gp;
 
 struct holdup_gp {
 	struct holdup_gp_bpf *skel;
@@ -74,62 +70,7 @@ static void drop_callers(struct plan *plan)
 		plan_drop_hook(plan, KD_SRC_RCU_GP, programs[i]);
 }
 
-static int load_object(struct holdup_gp *h, const struct source_conf *conf);
-
-/*
- * The verifier of 6.1 gives up on programs that serve several flavours: then the grace periods of RCU
- * itself are explained, and the others, asked for one at a time. False: there is nothing to leave out.
- */
-static bool leave_rcu_alone(struct holdup_gp *h)
-{
-	bool rcu = false, others = false;
-
-	for (size_t i = 0; i < h->plan->n; i++) {
-		const struct plan_entry *e = &h->plan->entry[i];
-
-		if (e->state == PLAN_OFF || !source_serves(&source_holdup_gp, e))
-			continue;
-		rcu |= e->measure->flavour == KD_FL_RCU;
-		others |= e->measure->flavour != KD_FL_RCU;
-	}
-	if (!rcu || !others)
-		return false;
-	for (size_t i = 0; i < h->plan->n; i++) {
-		struct plan_entry *e = &h->plan->entry[i];
-		char fix[PLAN_TEXT];
-
-		if (e->state == PLAN_OFF || !source_serves(&source_holdup_gp, e))
-			continue;
-		if (e->measure->flavour == KD_FL_RCU) {
-			snprintf(e->reason, sizeof(e->reason),
-				 "without callers that wait: the verifier of this kernel takes one "
-				 "thing at a time");
-			continue;
-		}
-		snprintf(fix, sizeof(fix), "ask for it alone: --over rcu_gp.%s=TIME",
-			 flavour_name(e->measure->flavour));
-		plan_refuse(e, fix, "the verifier of this kernel takes one flavour at a time");
-	}
-	return true;
-}
-
-/* Without callers that wait, too. */
-static int load_alone(struct holdup_gp *h, const struct source_conf *conf)
-{
-	uint64_t over_gp[KD_FL_RCU_END] = { 0 }, over[KD_M_COUNT];
-	struct source_conf alone = *conf;
-
-	over_gp[KD_FL_RCU] = conf->over_gp_ns[KD_FL_RCU];
-	memcpy(over, conf->over_ns, sizeof(over));
-	over[KD_M_RCU_GP_WAIT] = 0;
-	alone.over_gp_ns = over_gp;
-	alone.over_ns = over;
-	holdup_gp_bpf__destroy(h->skel);
-	h->skel = NULL;
-	return load_object(h, &alone);
-}
-
-static int load_object(struct holdup_gp *h, const struct source_conf *conf)
+static int load_object(struct holdup_gp *h, struct source_conf *conf)
 {
 	int err;
 
@@ -154,8 +95,6 @@ static int load_object(struct holdup_gp *h, const struct source_conf *conf)
 	err = bpf_map__reuse_fd(h->skel->maps.ring, conf->ring_fd);
 	if (!err)
 		err = bpf_util_load(h->skel->obj);
-	if (err == -E2BIG && leave_rcu_alone(h))
-		return load_alone(h, conf);
 	if (err) {
 		holdup_refuse(h->plan, KD_SRC_RCU_GP, "the kernel does not load its programs: %s",
 			      bpf_util_load_error(err));

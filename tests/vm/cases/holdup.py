@@ -12,6 +12,7 @@ LONG_US = 80000  # the limit of holdup.sh
 SURE_US = 5000   # a tick: nobody has to agree on what is nearer to the limit than that
 LATE_US = 15000  # its kthread may be preempted between kdefer's look at the end and the oracle's
 LEAST = 3        # reports of four seconds, in each of which two readers stay that long
+ALWAYS = {"rcu", "expedited", "tasks", "tasks_trace", "srcu"}  # in every kernel of the matrix
 MASK = re.compile(r"mask=(\S+)")
 
 
@@ -79,12 +80,22 @@ def differences(told, period):
         yield f"the last but one at {begin + evidence['second_ns'] / 1000}, not {period.reports[-2][0]}"
 
 
+def flavours(document):
+    """Whose grace periods are explained."""
+    return {row["flavour"] for row in document["plan"]
+            if (row["source"], row["measure"]) == ("rcu_gp", "holdup") and row["state"] != "off"}
+
+
 def judge(case):
     try:
-        told = json.loads(case.text("why.json"))["holdups"]
+        document = json.loads(case.text("why.json"))
+        told, armed = document["holdups"], flavours(document)
+        expected = flavours(json.loads(case.text("doctor.json")))
     except (ValueError, KeyError) as error:
         case.say("reports", False, f"{error}; {case.text('why.err')}")
         return
+    case.equal("all flavours that the kernel has are explained at once, as doctor says", armed, expected)
+    case.say("RCU, Tasks and SRCU are among them", armed >= ALWAYS, f"{armed}; {case.text('why.err')}")
     told = [each for each in told if each["wait"] == "grace period" and not each["ongoing"]]
     seen = list(periods(case.text("holdup.trace")))
     case.say("there are reports", len(told) >= LEAST, f"{len(told)}; {case.text('why.err')}")

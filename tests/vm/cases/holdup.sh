@@ -34,7 +34,8 @@ run() {
 	for each in $(pidof rcu_preempt rcu_sched); do taskset -p 1 "$each"; done
 	oracle_on holdup_events
 	reader --files 1 --each "$STAY_MS" --rest 250 sh "$CASES/guest.sh" --call holdup until_told >"$OUT/reader" &
-	kdefer why --over rcu_gp.rcu=80ms -d 4 --json >"$OUT/why.json" 2>"$OUT/why.err"
+	kdefer doctor -s rcu_gp.holdup --json >"$OUT/doctor.json"
+	kdefer why --over rcu_gp=1m,rcu_gp.rcu=80ms -d 4 --json >"$OUT/why.json" 2>"$OUT/why.err"
 	echo $? >"$OUT/why.status"
 	wait
 	oracle_save holdup
