@@ -69,7 +69,8 @@ struct hg_early {
 struct hg_cpu {
 	__u64 start; /* of the wait; another: nothing of this is about it */
 	__u64 ticks, user, reader, bare, barred;
-	__u64 last;          /* when the last tick was */
+	__u64 tick; /* when the last tick was */
+	__u64 last; /* when the last was in which it was waited for, as all above and below */
 	__u64 gap, gap_end;  /* the longest time without */
 	__u64 switches;      /* of the run queue, at the first tick */
 	__u64 steal;         /* as well */

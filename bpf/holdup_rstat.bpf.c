@@ -16,7 +16,8 @@
 /* ns; 0: not armed */
 const volatile __u64 over_flush, over_hold, over_wait;
 const volatile __u32 possible_cpus;
-const volatile __u32 by_lock; /* the lock's tracepoints are hooked */
+const volatile __u32 by_lock;  /* the lock's tracepoints are hooked */
+const volatile __u32 one_lock; /* for all cgroups and subsystems */
 
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -301,8 +302,10 @@ static __always_inline struct hr_task *lock_task(__u64 cgrp)
 	if (t)
 		return t;
 	t = task_new(); /* its function is not hooked, or does not show */
-	if (t)
+	if (t) {
 		t->cgrp = cgrp;
+		t->lock = one_lock ? ONE_LOCK : 0;
+	}
 	return t;
 }
 

@@ -50,6 +50,12 @@ static __noinline int see_holdout(__u32 kind, __u64 task, __u64 now, __u32 flags
 
 /* --- lists of holdouts --- */
 
+/* On the list of Tasks Trace are also those that could not be looked at yet. */
+static __always_inline __u32 holdout_flags(__u32 kind, __u64 task)
+{
+	return kind == HG_TRACE ? trace_reader_flags((struct task_struct *)task) : 0;
+}
+
 struct hg_holdouts {
 	__u64 node, head, at, now;
 	__u32 kind, n, pid, cpu;
@@ -66,8 +72,7 @@ static long holdout_step(__u32 i, struct hg_holdouts *l)
 	l->n++;
 	l->pid = BPF_CORE_READ(t, pid);
 	l->cpu = BPF_CORE_READ(t, thread_info.cpu);
-	see_holdout(l->kind, (__u64)t, l->now,
-		    l->kind == HG_TRACE ? KD_WIT_READER | KD_WIT_NEST_KNOWN : 0, l->say);
+	see_holdout(l->kind, (__u64)t, l->now, holdout_flags(l->kind, (__u64)t), l->say);
 	l->node = word_at(l->node);
 	return 0;
 }

@@ -102,6 +102,19 @@ static __always_inline void see(struct hg_seen *seen, __u32 here, int user)
 		seen->flags |= KD_WIT_BARRED;
 }
 
+static __always_inline bool owes(__u32 kind, __u32 cpu)
+{
+	struct rcu_data *rdp = percpu_rcu_data(cpu);
+	struct rcu_node *rnp;
+	__u64 mask;
+
+	if (!rdp)
+		return false;
+	rnp = BPF_CORE_READ(rdp, mynode);
+	mask = kind == HG_NORMAL ? BPF_CORE_READ(rnp, qsmask) : BPF_CORE_READ(rnp, expmask);
+	return mask & BPF_CORE_READ(rdp, grpmask);
+}
+
 /* --- the flight recorder --- */
 
 static __always_inline void begin_record(struct hg_cpu *c, __u64 start, __u32 here)
@@ -111,12 +124,12 @@ static __always_inline void begin_record(struct hg_cpu *c, __u64 start, __u32 he
 	__builtin_memset(c, 0, offsetof(struct hg_cpu, early));
 	c->early[0].when = c->early[1].when = 0;
 	c->reported = reported;
-	c->start = c->last = start;
+	c->start = c->tick = c->last = start;
 	c->switches = switches_of(here);
 	c->steal = steal_of(here);
 }
 
-static __always_inline __u64 record_gap(struct hg_cpu *c, __u64 now)
+static __always_inline void record_gap(struct hg_cpu *c, __u64 now)
 {
 	__u64 gap = now > c->last ? now - c->last : 0;
 
@@ -125,7 +138,6 @@ static __always_inline __u64 record_gap(struct hg_cpu *c, __u64 now)
 		c->gap_end = now;
 	}
 	c->last = now;
-	return gap;
 }
 
 /* What RCU itself knows of this CPU. */
@@ -193,12 +205,16 @@ static __noinline int record(__u32 kind, struct hg_cpu *c, struct hg_seen *seen,
 		return 0;
 	if (c->start != start)
 		begin_record(c, start, here);
-	seen->gap = record_gap(c, now);
+	seen->gap = now > c->tick ? now - c->tick : 0;
+	c->tick = now;
+	alive(w, now);
+	if (!owes(kind, here))
+		return 0; /* it has reported: what runs here now is in nobody's way */
+	record_gap(c, now);
 	if (kind == HG_NORMAL)
 		record_rcu(c, here, now);
 	record_passes(c, seen);
 	count_tick(c, seen->flags);
-	alive(w, now);
 	return 0;
 }
 
@@ -454,19 +470,6 @@ static __noinline int look_at_readers(__u32 kind, __u64 now, bool say)
 
 /* --- the tick --- */
 
-static __always_inline bool owes(__u32 kind, __u32 cpu)
-{
-	struct rcu_data *rdp = percpu_rcu_data(cpu);
-	struct rcu_node *rnp;
-	__u64 mask;
-
-	if (!rdp)
-		return false;
-	rnp = BPF_CORE_READ(rdp, mynode);
-	mask = kind == HG_NORMAL ? BPF_CORE_READ(rnp, qsmask) : BPF_CORE_READ(rnp, expmask);
-	return mask & BPF_CORE_READ(rdp, grpmask);
-}
-
 /* Nothing is under way. Is something asked for, and nobody starts it? */
 static __always_inline void see_request(void)
 {
@@ -570,6 +573,14 @@ static __noinline int tick_of(void *ctx, __u32 kind, int user)
 	return old ? tick_late(ctx, kind, c, &seen, now) : tick_early(ctx, kind, c, &seen, now);
 }
 
+/* Whether a task is in a reader of Tasks Trace. */
+static __always_inline __u32 trace_reader_flags(struct task_struct *t)
+{
+	if (!bpf_core_field_exists(t->trc_reader_nesting))
+		return 0;
+	return KD_WIT_NEST_KNOWN | (BPF_CORE_READ(t, trc_reader_nesting) > 0 ? KD_WIT_READER : 0);
+}
+
 /* Of those that wait for tasks: one of these runs here, or what runs in the stead of one. */
 static __noinline int tick_of_tasks(void *ctx, __u32 kind, int user)
 {
@@ -589,8 +600,12 @@ static __noinline int tick_of_tasks(void *ctx, __u32 kind, int user)
 	see(&seen, bpf_get_smp_processor_id(), user);
 	if (c->rival_of)
 		see_asked(ctx, kind, c, &seen);
-	if (c->reader_of == seen.pid && seen.pid)
+	if (c->reader_of == seen.pid && seen.pid) {
+		if (kind == HG_TRACE)
+			seen.flags = (seen.flags & ~(KD_WIT_READER | KD_WIT_NEST_KNOWN)) |
+				     trace_reader_flags((void *)seen.task);
 		tell_cpu(ctx, kind, KD_ROLE_TASK, &seen, 0);
+	}
 	c->reader_of = 0;
 	return 0;
 }

@@ -45,6 +45,7 @@ static void set_constants(struct holdup_rstat *h, const struct source_conf *conf
 	ro->over_hold = conf->over_ns[KD_M_RSTAT_HOLD];
 	ro->over_wait = conf->over_ns[KD_M_RSTAT_WAIT];
 	ro->possible_cpus = (uint32_t)conf->kernel->possible_cpus;
+	ro->one_lock = kernel_has_field(conf->kernel, "cgroup_rstat_cpu", "updated_next");
 	ro->by_lock = plan_uses(h->plan, KD_SRC_RSTAT, "hr_hold_in");
 }
 

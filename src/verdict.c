@@ -149,6 +149,71 @@ const struct kd_rec_witness *judge_rival(const struct judge *j, uint32_t of_pid,
 	return best;
 }
 
+/* --- stacks --- */
+
+/* The next function of a stack: its beginning, NULL at the end; where in it that is does not count. */
+static const char *function_in(const char **stack, size_t *len)
+{
+	const char *at = *stack + strspn(*stack, " ");
+
+	*stack = at + strcspn(at, " ");
+	*len = strcspn(at, "+ ");
+	return *len && strncmp(at, "0x0", 3) ? at : NULL;
+}
+
+static bool has_function(const char *stack, const char *name, size_t len)
+{
+	const char *at;
+	size_t n;
+
+	while ((at = function_in(&stack, &n)))
+		if (n == len && !strncmp(at, name, len))
+			return true;
+	return false;
+}
+
+static size_t in_common(const char *a, const char *b)
+{
+	const char *at;
+	size_t len, n = 0;
+
+	while ((at = function_in(&a, &len)))
+		n += has_function(b, at, len);
+	return n;
+}
+
+/* Callers are known: not so where a tick lands in the middle of an indirect call. */
+static bool is_unwound(const struct kd_rec_witness *w)
+{
+	return witness_frame(w, 1, NULL, 0);
+}
+
+const struct kd_rec_witness *judge_typical(const struct judge *j, uint32_t pid, judge_which which,
+					   uint32_t cpu)
+{
+	const struct holdup *h = j->h;
+	const struct kd_rec_witness *best = NULL;
+	size_t most = 0;
+
+	for (size_t i = 0; i < h->nwitness; i++) {
+		const struct kd_rec_witness *w = &h->witness[i];
+		size_t n = 0;
+
+		if (w->pid != pid || !*w->stack || !which(w, cpu))
+			continue;
+		for (size_t k = 0; k < h->nwitness; k++)
+			if (h->witness[k].pid == pid && which(&h->witness[k], cpu))
+				n += in_common(w->stack, h->witness[k].stack);
+		if (is_unwound(w))
+			n *= HOLDUP_WITNESSES + 1;
+		if (!best || n >= most) {
+			most = n;
+			best = w;
+		}
+	}
+	return best;
+}
+
 void judge_candidate(struct judge *j, const struct kd_rec_witness *w)
 {
 	struct verdict *v = j->v;
@@ -162,24 +227,20 @@ void judge_candidate(struct judge *j, const struct kd_rec_witness *w)
 
 /* --- the machine below --- */
 
-/* CPUs that were seen to tick again after a long time, all at about the same moment. */
-static unsigned int cpus_that_stood_still(const struct judge *j, uint64_t gap_ns)
+/*
+ * The first tick after it found user mode, where interrupts are never off. In the kernel they may have been,
+ * on all CPUs at once: they spin for a lock so.
+ */
+static bool user_mode_stood_still(const struct judge *j, uint64_t gap_ns)
 {
-	const struct holdup *h = j->h;
-	unsigned int cpus = 0;
+	for (size_t i = 0; i < j->h->nwitness; i++) {
+		const struct kd_rec_witness *w = &j->h->witness[i];
 
-	for (size_t i = 0; i < h->nwitness; i++) {
-		const struct kd_rec_witness *w = &h->witness[i];
-		bool before = false;
-
-		if (!(w->flags & KD_WIT_GAP) || w->flags & KD_WIT_IDLE ||
-		    w->gap_ns < gap_ns - gap_ns / 4)
-			continue;
-		for (size_t k = 0; k < i; k++)
-			before |= h->witness[k].flags & KD_WIT_GAP && h->witness[k].cpu == w->cpu;
-		cpus += !before;
+		if (w->flags & KD_WIT_GAP && w->flags & KD_WIT_USER && !(w->flags & KD_WIT_IDLE) &&
+		    w->pid && w->gap_ns >= gap_ns - gap_ns / 4)
+			return true;
 	}
-	return cpus;
+	return false;
 }
 
 static uint64_t stolen(struct judge *j, uint32_t cpu)
@@ -191,7 +252,7 @@ static uint64_t stolen(struct judge *j, uint32_t cpu)
 	if (!judge_matters(steal, j->whole_ns))
 		return 0;
 	f = judge_find(j, CAUSE_VCPU_PREEMPTED, steal);
-	f->certain = true;
+	f->certain = j->machine_certain = true;
 	f->who.cpu = cpu;
 	judge_why(f, "the hypervisor took %s from CPU %" PRIu32 " meanwhile",
 		  fmt_ns(time, sizeof(time), steal), cpu);
@@ -212,7 +273,7 @@ static uint64_t stood_still(struct judge *j)
 	    (gap < one - one / 4 && !judge_fact_or(j, KD_F_LAST_PID, 0)))
 		return 0;
 	f = judge_find(j, CAUSE_VCPU_PREEMPTED, gap);
-	f->certain = cpus_that_stood_still(j, gap) > 1;
+	f->certain = j->machine_certain = user_mode_stood_still(j, gap);
 	judge_why(f, "no CPU had a tick for %s: the whole machine stood still",
 		  fmt_ns(time, sizeof(time), gap));
 	return gap;

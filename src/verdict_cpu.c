@@ -23,48 +23,32 @@ static bool is_busy(const struct kd_rec_witness *w)
 	return !(w->flags & (KD_WIT_USER | KD_WIT_IDLE)) && w->pid;
 }
 
-/* Frames by their functions: where in these differs from tick to tick. */
-static bool same_functions(const char *a, const char *b)
+static bool is_sample(const struct kd_rec_witness *w, uint32_t cpu)
 {
-	for (;;) {
-		size_t n = strcspn(a, "+ ");
-
-		if (n != strcspn(b, "+ ") || strncmp(a, b, n))
-			return false;
-		a += strcspn(a, " ");
-		b += strcspn(b, " ");
-		if (!*a || !*b)
-			return *a == *b;
-		a++;
-		b++;
-	}
+	return is_of(w, cpu) && is_busy(w);
 }
 
-static size_t times_of(const struct judge *j, uint32_t cpu, const struct kd_rec_witness *like,
-		       bool stacks)
+static size_t times_of(const struct judge *j, uint32_t cpu, const struct kd_rec_witness *like)
 {
 	size_t n = 0;
 
 	for (size_t i = 0; i < j->h->nwitness; i++) {
 		const struct kd_rec_witness *w = &j->h->witness[i];
 
-		n += is_of(w, cpu) && is_busy(w) && w->pid == like->pid &&
-		     (!stacks || same_functions(w->stack, like->stack));
+		n += is_of(w, cpu) && is_busy(w) && w->pid == like->pid;
 	}
 	return n;
 }
 
 static void find_who(const struct judge *j, uint32_t cpu, struct samples *s)
 {
-	size_t most = 0; /* of stacks, weighed */
-
 	for (size_t i = 0; i < j->h->nwitness; i++) {
 		const struct kd_rec_witness *w = &j->h->witness[i];
 		size_t n;
 
 		if (!is_of(w, cpu) || !is_busy(w))
 			continue;
-		n = times_of(j, cpu, w, false);
+		n = times_of(j, cpu, w);
 		if (n >= s->of_pid) {
 			s->of_pid = n;
 			culprit_take(&s->who, w);
@@ -72,19 +56,7 @@ static void find_who(const struct judge *j, uint32_t cpu, struct samples *s)
 	}
 	if (2 * s->of_pid < s->not_idle)
 		s->who.pid = 0; /* no one task */
-	for (size_t i = 0; i < j->h->nwitness; i++) {
-		const struct kd_rec_witness *w = &j->h->witness[i];
-		size_t n;
-
-		if (!is_of(w, cpu) || !is_busy(w) || w->pid != s->who.pid || !*w->stack)
-			continue;
-		/* One that could not be unwound tells less than any other. */
-		n = times_of(j, cpu, w, true) * (strchr(w->stack, ' ') ? j->h->nwitness : 1);
-		if (n >= most) {
-			most = n;
-			s->seen = w;
-		}
-	}
+	s->seen = judge_typical(j, s->who.pid, is_sample, cpu);
 }
 
 static void take_sample(const struct judge *j, const struct kd_rec_witness *w, uint64_t until_ns,
@@ -98,10 +70,11 @@ static void take_sample(const struct judge *j, const struct kd_rec_witness *w, u
 	s->not_idle += is_busy(w);
 	s->reader += is_busy(w) && w->flags & KD_WIT_READER;
 	s->bare += outside && !(w->flags & KD_WIT_BARRED);
-	s->barred += outside && w->flags & KD_WIT_BARRED;
+	s->barred += is_busy(w) && w->flags & KD_WIT_BARRED;
 	s->unknown += is_busy(w) && !(w->flags & (KD_WIT_NEST_KNOWN | KD_WIT_READER));
 	/* The last tick is the one that reports: it tells nothing of those before it. */
-	s->bare_before += outside && judge_when(j, w) + j->tick_ns + j->tick_ns / 2 < until_ns;
+	s->bare_before += outside && !(w->flags & KD_WIT_BARRED) &&
+			  judge_when(j, w) + j->tick_ns + j->tick_ns / 2 < until_ns;
 	s->last_ns = judge_when(j, w);
 	/* A CPU without work has no tick either, nor one in user mode that is to have none. */
 	if (w->flags & KD_WIT_GAP && is_busy(w) && (!s->gap || w->gap_ns > s->gap->gap_ns))
@@ -290,7 +263,7 @@ static uint64_t judge_gap(struct judge *j, uint32_t cpu, uint64_t until_ns, cons
 	if (!judge_matters(gap, in_way))
 		return 0;
 	f = judge_find(j, CAUSE_IRQS_OFF, gap);
-	f->certain = s->gap && !j->host->virtual;
+	f->certain = s->gap && !j->host->virtual && !j->machine_ns;
 	f->who = s->who;
 	f->seen = s->gap ? s->gap : s->seen;
 	if (s->gap)
@@ -355,24 +328,34 @@ static bool passed_often(const struct ticks *t, uint64_t passes)
 }
 
 /*
+ * One stretch with preemption or softirqs off is a reader of RCU as well, also where no nesting is counted.
+ * Now the one and now the other is a loop.
+ */
+static uint64_t ticks_inside(const struct ticks *t)
+{
+	if (!t->readers)
+		return 0;
+	return t->reader > t->barred ? t->reader : t->barred;
+}
+
+/*
  * In a reader whenever it was looked at. A loop of short readers can look so, as long as RCU has not
  * asked it to reschedule, unless its user registers tell that it was in user mode meanwhile.
  */
-static bool is_one_reader(const struct judge *j, const struct ticks *t, const struct samples *s,
-			  bool *certain)
+static bool is_one_reader(const struct judge *j, uint32_t cpu, const struct ticks *t,
+			  const struct samples *s, bool *certain)
 {
 	uint64_t passes = judge_fact(j, KD_F_PASSES);
-	uint64_t outside = t->n > t->reader ? t->n - t->reader : 0;
+	uint64_t inside = ticks_inside(t);
 
 	*certain = false;
-	if (!t->readers || !t->reader || s->bare_before ||
-	    (passes != KD_UNKNOWN && passed_often(t, passes)))
+	if (!inside || s->bare_before || (passes != KD_UNKNOWN && passed_often(t, passes)))
 		return false;
 	/* One tick before the CPU had noticed the grace period, and the one that reported. */
-	if (outside > 2)
+	if (t->n - inside > 2)
 		return false;
 	/* Registers that stay the same prove nothing: a loop of one call has the same each time. */
-	*certain = t->n >= 3 && outlasted_urgency(j);
+	*certain = t->n >= 3 && t->reader + 2 >= inside && is_last(j, cpu) && outlasted_urgency(j);
 	return true;
 }
 
@@ -411,7 +394,7 @@ static void be_either(struct judge *j, struct finding *f, uint64_t part)
 static void judge_stay(struct judge *j, uint32_t cpu, uint64_t part, const struct samples *s,
 		       const struct ticks *t)
 {
-	bool sure, reader = is_one_reader(j, t, s, &sure);
+	bool sure, reader = is_one_reader(j, cpu, t, s, &sure);
 	uint64_t n = is_last(j, cpu) ? judge_fact(j, KD_F_SWITCHES) : KD_UNKNOWN;
 	struct finding *f = judge_find(j, reader ? CAUSE_LONG_READER : CAUSE_KERNEL_LOOP, part);
 	char who[WHO_LEN], time[FMT_LEN];
@@ -420,7 +403,10 @@ static void judge_stay(struct judge *j, uint32_t cpu, uint64_t part, const struc
 	f->seen = s->seen;
 	f->certain = s->who.pid && (!reader || sure);
 	judge_why(f, "CPU " P32 " ran %s%s for %s%s", cpu, judge_name(who, sizeof(who), &f->who),
-		  reader ? ", in a reader at every sample," : " in the kernel",
+		  !reader ? " in the kernel"
+		  : t->reader + 2 < ticks_inside(t)
+			  ? ", with preemption or softirqs off at every sample,"
+			  : ", in a reader at every sample,",
 		  fmt_ns(time, sizeof(time), part),
 		  n != KD_UNKNOWN && n <= 3 ? ", without a context switch" : "");
 	say_ticks(j, cpu, t);
@@ -461,6 +447,8 @@ void judge_cpu(struct judge *j, uint32_t cpu, uint64_t until_ns)
 	known = judge_machine(j, cpu);
 	if (!known)
 		known = judge_gap(j, cpu, until_ns, &s);
+	else if (!j->machine_certain && s.gap && is_last(j, cpu))
+		judge_gap(j, cpu, until_ns, &s); /* the same is seen of that */
 	if (!known)
 		known = judge_unreported(j, cpu, in_way, &s);
 	in_way = in_way > known ? in_way - known : 0;

@@ -71,8 +71,8 @@ static void judge_lazy(struct judge *j)
 /* --- tasks --- */
 
 struct states {
-	size_t n, running, runnable, sleeping, candidates;
-	const struct kd_rec_witness *last, *asleep;
+	size_t n, running, runnable, sleeping, candidates, readers, known;
+	const struct kd_rec_witness *last;
 };
 
 static void states_of(const struct judge *j, uint32_t pid, struct states *s)
@@ -88,24 +88,22 @@ static void states_of(const struct judge *j, uint32_t pid, struct states *s)
 		s->runnable += !!(w->flags & KD_WIT_RUNNABLE);
 		s->sleeping += !!(w->flags & KD_WIT_SLEEPING);
 		s->candidates += !!(w->flags & KD_WIT_CANDIDATE);
+		s->readers += !!(w->flags & KD_WIT_READER);
+		s->known += !!(w->flags & (KD_WIT_NEST_KNOWN | KD_WIT_READER));
 		s->last = w;
-		if (*w->stack || !s->asleep)
-			s->asleep = w;
 	}
 }
 
-/* A task that does not run may have been seen while it did. */
-static const struct kd_rec_witness *with_stack(const struct judge *j, uint32_t pid)
+static bool is_task(const struct kd_rec_witness *w, uint32_t cpu)
 {
-	const struct kd_rec_witness *found = NULL;
+	(void)cpu;
+	return w->role == KD_ROLE_TASK;
+}
 
-	for (size_t i = 0; i < j->h->nwitness; i++) {
-		const struct kd_rec_witness *w = &j->h->witness[i];
-
-		if (w->pid == pid && *w->stack && (!found || w->role == KD_ROLE_TASK))
-			found = w;
-	}
-	return found;
+static bool is_anybody(const struct kd_rec_witness *w, uint32_t cpu)
+{
+	(void)w, (void)cpu;
+	return true;
 }
 
 static void take_task(const struct judge *j, struct finding *f, uint32_t pid,
@@ -114,7 +112,9 @@ static void take_task(const struct judge *j, struct finding *f, uint32_t pid,
 	if (s->last)
 		culprit_take(&f->who, s->last);
 	f->who.pid = pid;
-	f->seen = s->asleep && *s->asleep->stack ? s->asleep : with_stack(j, pid);
+	f->seen = judge_typical(j, pid, is_task, KD_CPU_NONE);
+	if (!f->seen) /* a task that does not run may have been seen while it did */
+		f->seen = judge_typical(j, pid, is_anybody, KD_CPU_NONE);
 }
 
 /* A reader that was switched out: being on RCU's list of these is proof of it. */
@@ -281,6 +281,13 @@ static void judge_not_switching(struct judge *j, uint32_t pid, uint64_t until_ns
 	struct states s;
 
 	states_of(j, pid, &s);
+	/* That a task has not switched is found out by a look, the first of which comes after a while. */
+	if (judge_fact_or(j, KD_F_SCANS, 2) < 2) {
+		judge_need(j,
+			   "at the kernel's first look at its holdouts all had switched: how long "
+			   "they took until then is not known");
+		return;
+	}
 	/* Who sleeps has given up its CPU: that was not looked at yet, which happens ten times a second. */
 	if (s.sleeping > s.running + s.runnable) {
 		judge_need(j, "the last holdout was asleep when it was seen, and only waited to be "
@@ -307,6 +314,13 @@ static void judge_reader(struct judge *j, uint32_t pid, uint64_t until_ns)
 	struct states s;
 
 	states_of(j, pid, &s);
+	if (s.known && !s.readers) {
+		judge_need(
+			j,
+			"the last on the list was in no reader when it was seen, and only waited "
+			"to be looked at");
+		return;
+	}
 	if (s.running > s.sleeping && s.running >= s.runnable)
 		cause = CAUSE_LONG_READER;
 	else if (s.runnable > s.sleeping)

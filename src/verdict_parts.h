@@ -17,6 +17,7 @@ struct judge {
 	struct finding found[JUDGE_FOUND];
 	size_t n;
 	bool machine_judged;
+	bool machine_certain;       /* then: nothing else looks like that */
 	uint64_t machine_ns;        /* then: what is laid to the machine below */
 	struct finding spare;       /* where there is no room for more */
 	uint64_t whole_ns, tick_ns; /* tick_ns 0: HZ is not known */
@@ -45,6 +46,13 @@ const struct kd_rec_witness *judge_rival(const struct judge *j, uint32_t of_pid,
 					 struct culprit *c);
 /* The witness with this role and pid (0: any) that was seen last, or NULL. */
 const struct kd_rec_witness *judge_seen(const struct judge *j, unsigned int role, uint32_t pid);
+/*
+ * Of the witnesses with this pid that @which takes, the one whose stack has most in common with those of
+ * the others; NULL: none has a stack.
+ */
+typedef bool (*judge_which)(const struct kd_rec_witness *w, uint32_t cpu);
+const struct kd_rec_witness *judge_typical(const struct judge *j, uint32_t pid, judge_which which,
+					   uint32_t cpu);
 void judge_candidate(struct judge *j, const struct kd_rec_witness *w);
 
 /* Time stolen, and all CPUs without a tick: where the machine below is to blame. Returns its part. */

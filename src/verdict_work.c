@@ -225,7 +225,7 @@ static void judge_lock(struct judge *j, uint64_t part)
 	if (owner)
 		culprit_take(&f->who, owner);
 	f->who.pid = pid ? pid : f->who.pid;
-	f->certain = true;
+	f->certain = f->who.pid;
 	f->seen = owner;
 	judge_why(f, "it waited %s for the lock; %s held it the longest meanwhile",
 		  fmt_ns(time, sizeof(time), part), judge_name(name, sizeof(name), &f->who));

@@ -200,8 +200,8 @@ static void made_vcpu(struct made_wait *w)
 	made_fact(w, KD_F_STEAL_NS, 0);
 	made_fact(w, KD_F_TICKS, 3);
 	for (uint32_t cpu = 0; cpu < 2; cpu++)
-		made_seen(w, KD_ROLE_CPU, cpu, 40 + cpu, "worker", KD_WIT_RUNNING | KD_WIT_GAP,
-			  2003, "")
+		made_seen(w, KD_ROLE_CPU, cpu, 40 + cpu, "worker",
+			  KD_WIT_RUNNING | KD_WIT_GAP | (cpu ? 0 : KD_WIT_USER), 2003, "")
 			->gap_ns = 2000 * MADE_MS;
 }
 
@@ -250,8 +250,8 @@ static void made_two(struct made_wait *w)
 			  "bpf_loop+0x4a bpf_prog_0f3b_hold+0x51");
 		if (at < 204)
 			made_seen(w, KD_ROLE_CPU, 1, 810, "spinner",
-				  at % 16 ? KD_WIT_NEST_KNOWN | KD_WIT_RUNNING | KD_WIT_BARRED
-					  : IN_READER,
+				  at % 16 == 4 ? KD_WIT_NEST_KNOWN | KD_WIT_RUNNING | KD_WIT_BARRED
+					       : IN_READER,
 				  at, MADE_LOOP_STACK);
 	}
 }
@@ -268,6 +268,7 @@ static void made_not_switching(struct made_wait *w)
 	made_fact(w, KD_F_LAST_PID, 1100);
 	made_ms(w, KD_F_LAST_NS, 2980);
 	made_fact(w, KD_F_HOLDOUTS, 2);
+	made_fact(w, KD_F_SCANS, 8);
 	for (uint64_t at = 2100; at < 2950; at += 100)
 		made_seen(w, KD_ROLE_TASK, 1, 1100, "spinner", KD_WIT_RUNNING, at,
 			  "ksys_read+0x6f do_syscall_64+0x5d");

@@ -161,6 +161,22 @@ static void a_reader_is_not_certain_without_more(void **state)
 }
 
 /* A loop whose registers never change, which ended as RCU asked: both are named, neither for certain. */
+/* Preemption is off at each tick, and no nesting is counted: a reader too, and it may have been many. */
+static void preemption_off_is_a_reader(void **state)
+{
+	(void)state;
+	made_long_reader(&made);
+	made_fact(&made, KD_F_TICKS_READER, 0);
+	made_fact(&made, KD_F_TICKS_BARRED, 74);
+	for (size_t i = 0; i < made.n; i++)
+		made.witness[i].flags = KD_WIT_RUNNING | KD_WIT_NEST_KNOWN | KD_WIT_BARRED;
+	judge();
+	assert_false(v.is.certain);
+	assert_int_equal(v.nalso, 1);
+	assert_true(v.is.cause == CAUSE_LONG_READER || v.also[0].cause == CAUSE_LONG_READER);
+	assert_int_equal(v.is.who.pid, 800);
+}
+
 static void same_registers_prove_nothing(void **state)
 {
 	(void)state;
@@ -373,6 +389,50 @@ static void a_stack_from_before(void **state)
 	assert_string_equal(v.is.seen->stack, "bpf_prog_1_hold+0x1");
 }
 
+/* An indirect call hides its callers from the unwinder; the frames that are not there are as BPF prints them. */
+static void a_stack_without_callers_tells_less(void **state)
+{
+	(void)state;
+	made_long_reader(&made);
+	for (size_t i = 0; i < made.n; i++)
+		strcpy(made.witness[i].stack, i ? "__x86_indirect_thunk_array+0x5 0x0 0x0 0x0"
+						: "turn+0x1 bpf_prog_1_hold+0x1 0x0 0x0");
+	judge();
+	assert_non_null(v.is.seen);
+	assert_string_equal(v.is.seen->stack, "turn+0x1 bpf_prog_1_hold+0x1 0x0 0x0");
+}
+
+/* The last sample may be of what the task did afterwards. */
+static void the_stack_that_is_typical(void **state)
+{
+	static const char *const stacks[] = {
+		"turn+0x1/0x9 bpf_loop+0x4a/0x9 bpf_prog_1_hold+0x1 do_syscall_64+0x5d/0x9",
+		"ktime_get+0x1/0x9 turn+0x3/0x9 bpf_loop+0x4a/0x9 bpf_prog_1_hold+0x1 do_syscall_64+0x5d/0x9",
+		"do_exit+0x1/0x9 __x64_sys_exit+0x17/0x9 x64_sys_call+0x1/0x9 do_syscall_64+0x5d/0x9",
+	};
+
+	(void)state;
+	made_long_reader(&made);
+	made.n = 3;
+	for (size_t i = 0; i < made.n; i++)
+		strcpy(made.witness[i].stack, stacks[i]);
+	judge();
+	assert_non_null(v.is.seen);
+	assert_string_equal(v.is.seen->stack, stacks[1]);
+}
+
+/* Whoever is on the list of holdouts may only not have been looked at. */
+static void a_holdout_may_be_no_reader(void **state)
+{
+	(void)state;
+	made_sleeping_reader(&made);
+	for (size_t i = 0; i < made.n; i++)
+		made.witness[i].flags = KD_WIT_SLEEPING | KD_WIT_NEST_KNOWN;
+	judge();
+	assert_int_equal(v.is.cause, CAUSE_UNKNOWN);
+	assert_int_equal(v.nalso, 0);
+}
+
 /* Tasks RCU looks at its holdouts ten times a second at first: one asleep is nobody's fault. */
 static void who_sleeps_has_switched(void **state)
 {
@@ -386,6 +446,16 @@ static void who_sleeps_has_switched(void **state)
 }
 
 /* One vCPU that is not run looks like interrupts that are off, unless the hypervisor tells. */
+/* Whoever was running as it began is waited for until the first look, a tenth of a second later. */
+static void the_first_look_accuses_nobody(void **state)
+{
+	(void)state;
+	made_not_switching(&made);
+	made_fact(&made, KD_F_SCANS, 1);
+	judge();
+	assert_int_equal(v.is.cause, CAUSE_UNKNOWN);
+}
+
 static void below_a_hypervisor(void **state)
 {
 	(void)state;
@@ -398,6 +468,21 @@ static void below_a_hypervisor(void **state)
 	judge();
 	assert_int_equal(v.is.cause, CAUSE_VCPU_PREEMPTED);
 	assert_true(v.is.certain);
+}
+
+/* Both CPUs of a lock that is taken with interrupts off have no tick: nobody was in user mode meanwhile. */
+static void all_of_them_may_have_interrupts_off(void **state)
+{
+	(void)state;
+	made_vcpu(&made);
+	made.witness[0].flags &= ~KD_WIT_USER;
+	judge();
+	assert_int_equal(v.is.cause, CAUSE_VCPU_PREEMPTED);
+	assert_false(v.is.certain);
+	assert_int_equal(v.nalso, 1);
+	assert_int_equal(v.also[0].cause, CAUSE_IRQS_OFF);
+	assert_int_equal(v.also[0].who.pid, 41);
+	assert_false(v.also[0].certain);
 }
 
 static void one_cpu_alone_tells_less(void **state)
@@ -499,6 +584,7 @@ int main(void)
 		TEST(none_of_many_ticks_is_a_bound),
 		TEST(passes_tell_a_loop),
 		TEST(a_reader_is_not_certain_without_more),
+		TEST(preemption_off_is_a_reader),
 		TEST(same_registers_prove_nothing),
 		TEST(no_nesting_no_reader),
 		TEST(two_causes_both_stand_there),
@@ -513,8 +599,13 @@ int main(void)
 		TEST(gaps_count_within_the_wait),
 		TEST(facts_behind_a_task),
 		TEST(a_stack_from_before),
+		TEST(a_stack_without_callers_tells_less),
+		TEST(the_stack_that_is_typical),
+		TEST(a_holdout_may_be_no_reader),
 		TEST(who_sleeps_has_switched),
+		TEST(the_first_look_accuses_nobody),
 		TEST(below_a_hypervisor),
+		TEST(all_of_them_may_have_interrupts_off),
 		TEST(one_cpu_alone_tells_less),
 		TEST(a_caller_waits_for_what_its_grace_period_waits_for),
 		TEST(few_cgroups_are_not_many),

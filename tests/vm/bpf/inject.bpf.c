@@ -21,7 +21,12 @@ volatile __u64 end_ns;     /* CLOCK_MONOTONIC */
 volatile __u64 stay_ns;    /* instead of end_ns, for what cannot tell beforehand when it begins */
 volatile __u64 started_ns; /* of what is on its way, or of the last one */
 volatile __u64 ended_ns;
+volatile __u64
+	still_ns; /* the longest time in which whoever stays there did not get to look at the clock */
+volatile __u64 turn_ns;
 volatile __u32 cpu;
+volatile __u64 each_ns; /* how long callbacks take; 0: as they do */
+volatile __u64 left;    /* so many of them */
 __u64 updates;
 
 struct {
@@ -34,7 +39,17 @@ struct {
 
 static long turn(__u32 i, void *ctx)
 {
-	return bpf_ktime_get_ns() >= end_ns;
+	__u64 now = bpf_ktime_get_ns();
+
+	if (now - turn_ns > still_ns)
+		still_ns = now - turn_ns;
+	turn_ns = now;
+	return now >= end_ns;
+}
+
+static long turn_until(__u32 i, __u64 *until)
+{
+	return bpf_ktime_get_ns() >= *until;
 }
 
 static long round(__u32 i, void *ctx)
@@ -48,7 +63,7 @@ static __always_inline int stay(void)
 	int nothing = 0;
 
 	cpu = bpf_get_smp_processor_id();
-	started_ns = bpf_ktime_get_ns();
+	turn_ns = started_ns = bpf_ktime_get_ns();
 	if (stay_ns)
 		end_ns = started_ns + stay_ns;
 	bpf_loop(ROUNDS, round, &nothing, 0);
@@ -92,6 +107,19 @@ int inject_slow(void *unused)
 	if (!armed || __sync_val_compare_and_swap(&armed, 1, 0) != 1)
 		return 0;
 	return stay();
+}
+
+/* Each of many callbacks on one CPU takes its time. */
+SEC("fentry/__d_free")
+int inject_flood(void *unused)
+{
+	__u64 until = bpf_ktime_get_ns() + each_ns;
+
+	if (!each_ns || !left || bpf_get_smp_processor_id() == cpu)
+		return 0;
+	__sync_fetch_and_add(&left, -1);
+	bpf_loop(TURNS, turn_until, &until, 0);
+	return 0;
 }
 
 /* In a flush of cgroup statistics, under its lock. */

@@ -12,6 +12,7 @@ import results
 
 PAIR = re.compile(r"(\w+)=(\S*)")
 ROOM = 0.10            # of the duration
+STILL_MS = 20          # some ticks; less is what emulation of two CPUs in turn takes
 KINDS_OF_WAIT = {"callback_flood": ("callback",), "slow_callback": ("callback", "callback run"),
                  "callbacks_starved": ("callback", "grace period"), "lazy": ("callback",)}
 # How far apart RCU looks whether a grace period is over: three ticks at most for RCU (at 250 Hz it is
@@ -33,6 +34,7 @@ class Wait:
         self.begin, self.asked, self.end = (int(f[n]) for n in ("begin_ns", "asked_ns", "end_ns"))
         self.cpu, self.pid, self.rival = int(f["cpu"]), int(f["pid"]), int(f["rival"])
         self.comm, self.func = f["comm"], f["func"]
+        self.still = int(f.get("still_ns", 0))
         # Of the wait that it is a part of.
         self.part = "whole_end_ns" in f
         self.whole = int(f.get("whole_begin_ns", self.begin)), int(f.get("whole_end_ns", self.end))
@@ -58,6 +60,10 @@ class Wait:
         mine = [r for r in all_reports
                 if self.is_of(r) and self.overlap(r) > min(r["duration_ns"], self.shortest()) / 2]
         return sorted(mine, key=self.overlap, reverse=True)
+
+    def stood_still(self):
+        """Whoever held it up got no CPU from the host for so long that this is a cause of its own."""
+        return self.still > max(STILL_MS * 1e6, ROOM * self.shortest())
 
     def __str__(self):
         return (f"{self.cause} of {(self.end - self.begin) / 1e6:.0f} ms, CPU {self.cpu}, "
@@ -188,19 +194,24 @@ def judge(case):
     case.equal("exit status", case.status("why"), 0)
     case.say("every wait could be made", not case.text("inject.err").strip().replace("updates", "")
              or not re.search(r"inject", case.text("inject.err")), case.text("inject.err")[-500:])
-    counts = {}
+    counts, excused = {}, []
     for wait in waits:
         mine = wait.reports(reports)
         told = [(verdict(wait, r), r) for r in mine[:5]] or [(verdict(wait, None), None)]
         # Callbacks wait by the dozen for the same reason: one that is right will do, none may be wrong.
         (what, why), _ = min(told, key=lambda t: ("right", "miss", "wrong").index(t[0][0])
                              if wait.source == "call_rcu" else 0)
+        if what != "right" and wait.stood_still():
+            excused.append(f"{wait}: the host ran no CPU for {wait.still / 1e6:.0f} ms")
+            continue
         row = counts.setdefault(wait.cause, {"asked": 0, "right": 0, "miss": 0, "wrong": 0, "why": []})
         row["asked"] += 1
         row[what] += 1
         row["why"] += [f"{what}: {wait}: {why}"] if what != "right" else []
     for cause, row in counts.items():
         say_row(case, cause, row)
+    if excused:
+        case.skip(f"{len(excused)} waits that the host had a part in", "; ".join(excused))
     keep(case, counts)
 
 

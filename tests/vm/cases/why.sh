@@ -57,7 +57,7 @@ in_every_kernel() {
 	make gp_kthread_starved --ms 200 --times "$TIMES"
 	make two --ms 400 --times "$TIMES"
 	make slow_callback --ms 300 --times "$TIMES"
-	make callback_flood --many 60000 --times "$TIMES"
+	make callback_flood --many 2000 --times "$TIMES"
 	make many_cgroups --many 500 --times "$TIMES"
 	make lock_contention --ms 100 --times "$TIMES"
 	sleeping_reader "$TIMES"

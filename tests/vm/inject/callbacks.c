@@ -25,6 +25,9 @@ void queue_file(void)
 		die(file);
 }
 
+#define FLOOD_EACH_NS \
+	150000 /* so that few are many: handing them over takes far less than running them */
+
 /* All of them behind one reader, so that they are ready at once, on the CPU that is left alone. */
 static void one_flood(const struct options *o)
 {
@@ -40,20 +43,23 @@ static void one_flood(const struct options *o)
 	reader_start(&reader, o->cpu, "inj-reader");
 	reader_go(&reader, now_ns() + 20000 * MS);
 	asker_ask(&asker); /* another one, that has started when they come */
-	i.begin_ns = now_ns();
+	skel->bss->each_ns = FLOOD_EACH_NS;
+	skel->bss->left = o->many;
 	queue_callbacks(o->many);
-	i.asked_ns = now_ns();
-	skel->bss->end_ns = i.asked_ns + 20 * MS;
+	i.begin_ns = i.asked_ns = now_ns();
+	skel->bss->end_ns = i.begin_ns;
 	reader_join(&reader);
 	asker_join(&asker);
-	queue_file();
-	i.end_ns = skel->bss->ended_ns;
+	while (skel->bss->left)
+		usleep(1000);
+	skel->bss->each_ns = 0;
+	i.end_ns = now_ns();
 	tell(&i);
 }
 
 int inject_flood(const struct options *o)
 {
-	load("inject_reader", NULL);
+	load("inject_reader", "inject_flood");
 	for (unsigned int n = 0; n < o->times; n++) {
 		sleep_until(now_ns() + o->rest_ns);
 		one_flood(o);

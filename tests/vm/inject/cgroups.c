@@ -155,7 +155,8 @@ static void *hold_lock(void *arg)
 	return NULL;
 }
 
-static void one_lock(const struct options *o)
+/* Returns whether somebody came while it was held. */
+static int one_lock(const struct options *o)
 {
 	struct injected i = { .cause = "lock_contention",
 			      .source = "rstat",
@@ -166,18 +167,21 @@ static void one_lock(const struct options *o)
 	pthread_t holding, waiting;
 
 	held = 0;
-	if (pthread_create(&holding, NULL, hold_lock, &i))
+	/* Both beforehand: who has a new stack mapped may wait for the CPU that has interrupts off. */
+	if (pthread_create(&waiting, NULL, read_behind, &i) ||
+	    pthread_create(&holding, NULL, hold_lock, &i))
 		die("thread");
 	while (!i.pid || !skel->bss->started_ns)
 		usleep(200);
 	i.whole_end_ns = 0;
-	if (pthread_create(&waiting, NULL, read_behind, &i))
-		die("thread");
 	held = 1;
 	pthread_join(holding, NULL);
 	pthread_join(waiting, NULL);
 	skel->bss->holder = 0;
+	if (i.waited_ns < o->ns / 4)
+		return 0;
 	tell(&i); /* begin and end are of the one behind, the culprit is in front */
+	return 1;
 }
 
 /* One that holds the lock for long, and one more, on another CPU, that finds it taken. */
@@ -186,8 +190,13 @@ int inject_lock(const struct options *o)
 	make(10);
 	load("inject_flush", NULL);
 	for (unsigned int n = 0; n < o->times; n++) {
-		sleep_until(now_ns() + o->rest_ns);
-		one_lock(o);
+		int tries = 0;
+
+		do
+			sleep_until(now_ns() + o->rest_ns);
+		while (!one_lock(o) && ++tries < 5);
+		if (tries == 5)
+			fputs("inject: nobody came while the lock was held\n", stderr);
 	}
 	return 0;
 }

@@ -113,8 +113,8 @@ static void *waker(void *arg)
 	return NULL;
 }
 
-/* Waking somebody stays, under the lock that it needs. */
-static void one_irqs_off(const struct options *o)
+/* Waking somebody stays, under the lock that it needs. Returns whether it was asked for meanwhile. */
+static int one_irqs_off(const struct options *o)
 {
 	struct injected i = { .cause = "irqs_off",
 			      .cpu = o->cpu,
@@ -144,15 +144,24 @@ static void one_irqs_off(const struct options *o)
 	i.end_ns = skel->bss->ended_ns;
 	i.asked_ns = asker.asked_ns;
 	i.waited_ns = asker.answered_ns - asker.asked_ns;
+	if (i.asked_ns > i.end_ns - o->ns / 2)
+		return 0;
 	tell(&i);
+	return 1;
 }
 
+/* A CPU that waits for the one that is off, to flush its TLB or so, cannot ask: then it is made again. */
 int inject_irqs_off(const struct options *o)
 {
 	load("inject_irqs", NULL);
 	for (unsigned int n = 0; n < o->times; n++) {
-		sleep_until(now_ns() + o->rest_ns);
-		one_irqs_off(o);
+		int tries = 0;
+
+		do
+			sleep_until(now_ns() + o->rest_ns);
+		while (!one_irqs_off(o) && ++tries < 5);
+		if (tries == 5)
+			fputs("inject: nobody could ask while interrupts were off\n", stderr);
 	}
 	return 0;
 }

@@ -69,6 +69,7 @@ static void one_preempted(const struct options *o)
 	of_asker(&i, &asker);
 	i.begin_ns = hog.begin_ns;
 	i.rival = hog.pid;
+	skel->bss->still_ns = 0; /* it did not look at the clock: that is what was made */
 	tell(&i);
 }
 

@@ -21,6 +21,9 @@
 #define HOG_PRIORITY 50 /* above RCU's own kthreads, which have 1 at most unless told otherwise */
 #define PATIENCE_NS (10000 * MS)
 
+static volatile unsigned long
+	still_ns; /* the longest time in which a hog did not get to look at the clock */
+
 unsigned long now_ns(void)
 {
 	struct timespec ts;
@@ -88,6 +91,12 @@ void tell(const struct injected *i)
 	       i->begin_ns, i->asked_ns, i->end_ns, i->waited_ns, i->cpu, i->pid,
 	       i->tgid ? i->tgid : getpid(), i->rival, *i->comm ? i->comm : "-",
 	       i->func ? i->func : "-");
+	printf(" still_ns=%lu", skel && skel->bss->still_ns > still_ns
+					? (unsigned long)skel->bss->still_ns
+					: still_ns);
+	still_ns = 0;
+	if (skel)
+		skel->bss->still_ns = 0;
 	if (i->whole_end_ns)
 		printf(" whole_begin_ns=%lu whole_end_ns=%lu", i->whole_begin_ns, i->whole_end_ns);
 	putchar('\n');
@@ -153,8 +162,12 @@ static void *take_cpu(void *arg)
 	while (!hog->end_ns)
 		usleep(500);
 	hog->begin_ns = now_ns();
-	while (now_ns() < hog->end_ns)
-		;
+	for (unsigned long last = hog->begin_ns, now = last; now < hog->end_ns; last = now) {
+		now = now_ns();
+		if (now - last > still_ns)
+			still_ns = now - last;
+	}
+	hog->end_ns = now_ns(); /* where CPUs stand still it may be late */
 	return NULL;
 }
 
