@@ -36,7 +36,19 @@ int BPF_PROG(hg_report, unsigned long mask, struct rcu_node *rnp, unsigned long 
 	return 0;
 }
 
-/* The kthread is woken; the first time after all was reported is the end of the last report. */
+/* Jiffies stand still with the machine: the time when a wait began is then theirs when it is over. */
+static __always_inline void see_asked_for(struct hg_wait *w)
+{
+	struct rcu_state *s = (void *)rcu_state;
+
+	if (!w->asked && recording() && s && BPF_CORE_READ(s, gp_flags) & 1)
+		w->asked = bpf_ktime_get_ns();
+}
+
+/*
+ * The kthread is woken: because one is asked for, or the first time after all was reported, which is the
+ * end of the last report.
+ */
 SEC("fentry/rcu_gp_kthread_wake")
 int hg_wake(__u64 *ctx)
 {
@@ -44,6 +56,8 @@ int hg_wake(__u64 *ctx)
 	struct rcu_node *root = (void *)rcu_state;
 	__u64 now;
 
+	if (!w->from)
+		see_asked_for(w);
 	if (!w->waiting || w->done || !root)
 		return 0;
 	if (BPF_CORE_READ(root, qsmask) || BPF_CORE_READ(root, gp_tasks))
@@ -56,10 +70,14 @@ int hg_wake(__u64 *ctx)
 	return 0;
 }
 
-/* When it was asked for: to the tick, and no more than a tick is none. */
+/* When it was asked for. If that was not seen: to the tick, and no more than a tick is none. */
 static __always_inline __u64 asked(struct rcu_state *s, __u64 now)
 {
-	__u64 age = jiffies_age(BPF_CORE_READ(s, gp_req_activity));
+	__u64 seen = __sync_lock_test_and_set(&waits[HG_NORMAL].asked, 0), age;
+
+	if (seen && seen < now)
+		return seen;
+	age = jiffies_age(BPF_CORE_READ(s, gp_req_activity));
 
 	return age > NS_PER_S / hz && age < now ? now - age : now;
 }

@@ -29,6 +29,7 @@ struct hg_blocked {
 struct hg_wait {
 	__u64 id;      /* of the one under way, or of the next */
 	__u64 from;    /* asked for; 0: none is under way */
+	__u64 asked;   /* the next one, by whoever asks first; 0: not yet, or not seen */
 	__u64 start;   /* started */
 	__u64 waiting; /* initialised; 0 not yet */
 	__u64 done;    /* all is reported; by whoever reports */

@@ -186,7 +186,8 @@ static __noinline int tell_flush(void *ctx, struct hr_task *t, __u64 now)
 	KNOWN(r, KD_F_CPUS, possible_cpus);
 	if (t->visited)
 		KNOWN(r, KD_F_CGROUPS, t->visited);
-	KNOWN(r, KD_F_LOCK_NS, t->waited);
+	if (!t->alone)
+		KNOWN(r, KD_F_LOCK_NS, t->waited);
 	if (by_lock || t->irqsafe) {
 		KNOWN(r, KD_F_HOLDS, t->holds);
 		KNOWN(r, KD_F_HELD_NS, t->held);
@@ -353,6 +354,29 @@ int hr_hold_out(__u64 *ctx)
 	return 0;
 }
 
+static __always_inline __u64 argument(__u64 *ctx, __u32 n)
+{
+	__u64 arg = 0;
+
+	bpf_get_func_arg(ctx, n, &arg);
+	return arg;
+}
+
+/* The function that took the lock is a part of another: how long it waited is not known. */
+static __always_inline struct hr_task *body_alone(__u64 cgrp, __u64 now)
+{
+	struct hr_task *t = recording ? task_new() : 0;
+
+	if (!t)
+		return 0;
+	t->cgrp = cgrp;
+	t->sub = KD_FL_SUB_ALL;
+	t->lock = ONE_LOCK;
+	t->began = now;
+	t->alone = 1;
+	return t;
+}
+
 /* Where it has no tracepoints: it is called with the lock held, and waited for from the entry on. */
 SEC("fentry/cgroup_rstat_flush_locked")
 int hr_body_in(__u64 *ctx)
@@ -360,6 +384,8 @@ int hr_body_in(__u64 *ctx)
 	struct hr_task *t = task_find();
 	__u64 now = bpf_ktime_get_ns();
 
+	if (!t)
+		t = body_alone(argument(ctx, 0), now);
 	if (!t)
 		return 0;
 	wait_over(ctx, t, now);
@@ -372,19 +398,20 @@ SEC("fexit/cgroup_rstat_flush_locked")
 int hr_body_out(__u64 *ctx)
 {
 	struct hr_task *t = task_find();
+	__u64 now = bpf_ktime_get_ns();
 
-	return t ? hold_over(ctx, t, bpf_ktime_get_ns()) : 0;
+	if (!t)
+		return 0;
+	hold_over(ctx, t, now);
+	if (!t->alone)
+		return 0;
+	if (over_flush && now - t->began > over_flush)
+		tell_flush(ctx, t, now);
+	task_gone();
+	return 0;
 }
 
 /* --- the public functions --- */
-
-static __always_inline __u64 argument(__u64 *ctx, __u32 n)
-{
-	__u64 arg = 0;
-
-	bpf_get_func_arg(ctx, n, &arg);
-	return arg;
-}
 
 static __noinline int flush_in(__u64 cgrp, __u32 sub, __u64 lock, __u32 irqsafe)
 {

@@ -16,6 +16,7 @@ struct hr_task {
 	__u64 longest_wait, longest_wait_from;
 	__u32 sub;     /* enum kd_flavour */
 	__u32 irqsafe; /* the lock is held from beginning to end */
+	__u64 alone;   /* it was seen from when it had the lock */
 };
 
 struct hr_hold {

@@ -131,9 +131,12 @@ static void judge_preempted(struct judge *j, uint32_t pid, uint64_t until_ns)
 	states_of(j, pid, &s);
 	if (blocked == KD_UNKNOWN && s.n > 2) /* as often as it was seen so */
 		blocked = (uint64_t)((double)in_way * (double)(s.n - s.running) / (double)s.n);
+	/* Never seen, it may have run in its reader until the last CPU had reported. */
+	if (blocked == KD_UNKNOWN && !s.n)
+		blocked = holdup_phase(j->h, KD_PH_WAIT_TASKS);
 	part = blocked != KD_UNKNOWN && blocked < in_way ? blocked : in_way;
 	/* It ran most of the time, and was switched out at the end. */
-	if (blocked != KD_UNKNOWN && judge_matters(in_way - part, j->whole_ns)) {
+	if (blocked != KD_UNKNOWN && s.n && judge_matters(in_way - part, j->whole_ns)) {
 		f = judge_find(j, CAUSE_LONG_READER, in_way - part);
 		take_task(j, f, pid, &s);
 		f->certain = s.running > 0;

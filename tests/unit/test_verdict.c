@@ -370,6 +370,20 @@ static void facts_behind_a_task(void **state)
 	assert_int_equal(v.nalso, 0);
 }
 
+/* It ended the wait, but nobody saw it wait: it may have run until the CPU had reported. */
+static void a_reader_at_the_very_end(void **state)
+{
+	(void)state;
+	made_preempted_reader(&made);
+	made.rec.known &= ~(1ULL << KD_F_BLOCKED_NS);
+	made.rec.phase[KD_PH_WAIT_CPUS] = 416 * MADE_MS;
+	made.rec.phase[KD_PH_WAIT_TASKS] = 2 * MADE_MS;
+	made.n = 0;
+	judge();
+	assert_int_equal(v.is.cause, CAUSE_UNKNOWN);
+	assert_int_equal(v.nalso, 0);
+}
+
 /* A reader that was switched out for a moment and ran on: its stack is that of a tick. */
 static void a_stack_from_before(void **state)
 {
@@ -598,6 +612,7 @@ int main(void)
 		TEST(scans_tell_an_idle_cpu),
 		TEST(gaps_count_within_the_wait),
 		TEST(facts_behind_a_task),
+		TEST(a_reader_at_the_very_end),
 		TEST(a_stack_from_before),
 		TEST(a_stack_without_callers_tells_less),
 		TEST(the_stack_that_is_typical),

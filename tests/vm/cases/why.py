@@ -18,11 +18,15 @@ KINDS_OF_WAIT = {"callback_flood": ("callback",), "slow_callback": ("callback", 
 # How far apart RCU looks whether a grace period is over: three ticks at most for RCU (at 250 Hz it is
 # one; emulation that shares its CPU may be late by as much again). Tasks and Tasks Trace look 10 times a
 # second at first, later once, and may have been left waiting for a quarter of a second before. A
-# callback waits for its grace period, and the next.
-POLL_MS = {"rcu": 30, "tasks": 1100, "tasks_trace": 600, "callback": 60, "-": 5}
+# callback waits for its grace period, and the next. Who spins for a lock may first have waited for its
+# turn, since emulated CPUs run one after another.
+POLL_MS = {"rcu": 30, "tasks": 1100, "tasks_trace": 600, "callback": 60, "-": 30}
 
 # (cause, pattern of the guest's name): why it cannot be told there.
 MISSES = {}
+# The same: why the stack cannot be had.
+NO_STACK = {("preempted_reader", r"^6[.]1\b"): "bpf_task_from_pid() is not there, so a task that does not "
+                                               "run shows no stack"}
 
 
 class Wait:
@@ -62,7 +66,7 @@ class Wait:
         return sorted(mine, key=self.overlap, reverse=True)
 
     def stood_still(self):
-        """Whoever held it up got no CPU from the host for so long that this is a cause of its own."""
+        """A CPU was not run for so long, by the host or the emulator, that this is a cause of its own."""
         return self.still > max(STILL_MS * 1e6, ROOM * self.shortest())
 
     def __str__(self):
@@ -95,7 +99,7 @@ def named(report, cause):
     return next((a for a in report.get("also") or [] if a["cause"] == cause), None)
 
 
-def verdict(wait, report):
+def verdict(wait, report, guest=""):
     if report is None:
         return "miss", "no report"
     said = named(report, wait.cause)
@@ -105,7 +109,7 @@ def verdict(wait, report):
         return "wrong", "told as " + brief(report)
     if not culprit(wait, report, said):
         return ("wrong" if report["certain"] else "miss"), "another culprit: " + brief(report)
-    wrong = duration(wait, report) or share(wait, report, said) or place(wait, report, said)
+    wrong = duration(wait, report) or share(wait, report, said) or place(wait, report, said, guest)
     return ("wrong", f"{wrong}: {brief(report)}") if wrong else ("right", "")
 
 
@@ -151,9 +155,10 @@ def share(wait, report, said):
                wait.end - wait.begin, room_of(wait))
 
 
-def place(wait, report, said):
+def place(wait, report, said, guest):
     """The function is where it was made. None, or what is wrong."""
-    if wait.func == "-":
+    if wait.func == "-" or (not report.get("stack") and
+                            any(c == wait.cause and re.search(g, guest) for c, g in NO_STACK)):
         return None
     wanted = re.compile(wait.func)
     if wait.source == "call_rcu":
@@ -197,12 +202,12 @@ def judge(case):
     counts, excused = {}, []
     for wait in waits:
         mine = wait.reports(reports)
-        told = [(verdict(wait, r), r) for r in mine[:5]] or [(verdict(wait, None), None)]
+        told = [(verdict(wait, r, case.guest), r) for r in mine[:5]] or [(verdict(wait, None), None)]
         # Callbacks wait by the dozen for the same reason: one that is right will do, none may be wrong.
         (what, why), _ = min(told, key=lambda t: ("right", "miss", "wrong").index(t[0][0])
                              if wait.source == "call_rcu" else 0)
         if what != "right" and wait.stood_still():
-            excused.append(f"{wait}: the host ran no CPU for {wait.still / 1e6:.0f} ms")
+            excused.append(f"{wait}: a CPU was not run for {wait.still / 1e6:.0f} ms")
             continue
         row = counts.setdefault(wait.cause, {"asked": 0, "right": 0, "miss": 0, "wrong": 0, "why": []})
         row["asked"] += 1

@@ -50,6 +50,16 @@ sleeping_reader() {
 	done
 }
 
+# Without tracepoints of the lock its functions are hooked, and the one that flushes for cpu.stat is part of
+# that which shows it. The one for io.stat is not.
+flushed_for() {
+	if grep -q cgroup_rstat_locked /sys/kernel/tracing/available_events; then
+		echo /sys/fs/cgroup/inject/cpu.stat
+	else
+		echo /sys/fs/cgroup/inject/io.stat
+	fi
+}
+
 in_every_kernel() {
 	make long_reader --ms 100 --times "$TIMES"
 	make long_reader --ms 300 --times "$TIMES"
@@ -59,7 +69,7 @@ in_every_kernel() {
 	make slow_callback --ms 300 --times "$TIMES"
 	make callback_flood --many 2000 --times "$TIMES"
 	make many_cgroups --many 500 --times "$TIMES"
-	make lock_contention --ms 100 --times "$TIMES"
+	make lock_contention --ms 100 --file "$(flushed_for)" --times "$TIMES"
 	sleeping_reader "$TIMES"
 	make task_not_switching --ms 1500 --times "$TIMES"
 	make vcpu_preempted --ms 2000 --times "$TIMES"

@@ -16,20 +16,28 @@
 #include "inject.h"
 #include "inject.skel.h"
 
+#define LEAST_NS (MS / 2) /* twice the limit */
 #define PARENT "/sys/fs/cgroup/inject"
+
+/* Any file that has all statistics flushed. */
+static const char *stat_file = PARENT "/cpu.stat";
 
 static void path_of(char *path, size_t size, unsigned int n)
 {
 	snprintf(path, size, PARENT "/c%u", n);
 }
 
-/* A controller that is not there is no matter: it makes flushes longer. */
-static void with_memory(const char *file)
+/* A controller that is not there is no matter: memory makes flushes longer. */
+static void with_controllers(const char *file)
 {
+	static const char *const names[] = { "+memory", "+io" };
 	int fd = open(file, O_WRONLY | O_CLOEXEC);
 
-	if (fd < 0 || write(fd, "+memory", 7) < 0)
-		perror(file);
+	if (fd < 0)
+		die(file);
+	for (int n = 0; n < 2; n++)
+		if (write(fd, names[n], strlen(names[n])) < 0)
+			perror(names[n]);
 	close(fd);
 }
 
@@ -37,10 +45,10 @@ static void make(unsigned int many)
 {
 	char path[64];
 
-	with_memory("/sys/fs/cgroup/cgroup.subtree_control");
+	with_controllers("/sys/fs/cgroup/cgroup.subtree_control");
 	if (mkdir(PARENT, 0755) && errno != EEXIST)
 		die(PARENT);
-	with_memory(PARENT "/cgroup.subtree_control");
+	with_controllers(PARENT "/cgroup.subtree_control");
 	for (unsigned int n = 0; n < many; n++) {
 		path_of(path, sizeof(path), n);
 		if (mkdir(path, 0755) && errno != EEXIST)
@@ -83,8 +91,8 @@ static void read_stat(int fd, struct injected *i)
 	char text[16384];
 
 	i->begin_ns = i->asked_ns = now_ns();
-	if (pread(fd, text, sizeof(text), 0) <= 0)
-		die(PARENT "/cpu.stat");
+	if (pread(fd, text, sizeof(text), 0) < 0)
+		die(stat_file);
 	i->end_ns = now_ns();
 	i->waited_ns = i->end_ns - i->begin_ns;
 }
@@ -99,18 +107,24 @@ int inject_cgroups(const struct options *o)
 			      .cpu = o->other };
 	int fd;
 
+	stat_file = o->file ? o->file : stat_file;
 	make(o->many);
 	set_name(i.comm);
 	i.pid = self();
-	fd = open(PARENT "/cpu.stat", O_RDONLY | O_CLOEXEC);
+	fd = open(stat_file, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		die(PARENT);
 	for (int n = 0; n < 20; n++)
 		read_stat(fd, &i);
 	for (unsigned int n = 0; n < o->times; n++) {
-		dirty(o->many, o->cpu);
-		pin(o->other);
-		read_stat(fd, &i);
+		/* The kernel flushes of its own accord every two seconds, what is dirtied meanwhile. */
+		for (int tries = 0; tries < 5; tries++) {
+			dirty(o->many, o->cpu);
+			pin(o->other);
+			read_stat(fd, &i);
+			if (i.waited_ns > LEAST_NS)
+				break;
+		}
 		tell(&i);
 	}
 	close(fd);
@@ -122,7 +136,7 @@ static volatile int held; /* there is somebody to wait for */
 static void *read_behind(void *arg)
 {
 	struct injected *i = arg;
-	int fd = open(PARENT "/cpu.stat", O_RDONLY | O_CLOEXEC);
+	int fd = open(stat_file, O_RDONLY | O_CLOEXEC);
 
 	pin(i->cpu ? 0 : 1);
 	set_name("inj-behind");
@@ -138,7 +152,7 @@ static void *read_behind(void *arg)
 static void *hold_lock(void *arg)
 {
 	struct injected *i = arg, unused;
-	int fd = open(PARENT "/cpu.stat", O_RDONLY | O_CLOEXEC);
+	int fd = open(stat_file, O_RDONLY | O_CLOEXEC);
 
 	pin(i->cpu);
 	set_name(i->comm);
@@ -187,6 +201,7 @@ static int one_lock(const struct options *o)
 /* One that holds the lock for long, and one more, on another CPU, that finds it taken. */
 int inject_lock(const struct options *o)
 {
+	stat_file = o->file ? o->file : stat_file;
 	make(10);
 	load("inject_flush", NULL);
 	for (unsigned int n = 0; n < o->times; n++) {

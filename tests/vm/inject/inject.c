@@ -2,7 +2,7 @@
 /*
  * inject.c - makes waits of known cause, place and length:
  *
- *   inject CAUSE [--ms MS] [--times N] [--rest MS] [--cpu CPU] [--many N] [--kthreads NAME]
+ *   inject CAUSE [--ms MS] [--times N] [--rest MS] [--cpu CPU] [--many N] [--kthreads NAME] [--file FILE]
  *
  * and says of each, in a line of its own, when it began and ended, who caused it and where
  * (struct injected). Nothing of what kdefer says has a part in it.
@@ -61,7 +61,7 @@ void load(const char *program, const char *second)
 static int usage(void)
 {
 	fputs("usage: inject CAUSE [--ms MS] [--times N] [--rest MS] [--cpu CPU] [--many N]"
-	      " [--kthreads NAME]\n",
+	      " [--kthreads NAME] [--file FILE]\n",
 	      stderr);
 	return 125;
 }
@@ -69,13 +69,10 @@ static int usage(void)
 static int parse(int argc, char **argv, struct options *o)
 {
 	static const struct option options[] = {
-		{ "ms", 1, NULL, 'm' },
-		{ "times", 1, NULL, 't' },
-		{ "rest", 1, NULL, 'r' },
-		{ "cpu", 1, NULL, 'c' },
-		{ "many", 1, NULL, 'n' },
-		{ "kthreads", 1, NULL, 'k' },
-		{},
+		{ "ms", 1, NULL, 'm' },   { "times", 1, NULL, 't' },
+		{ "rest", 1, NULL, 'r' }, { "cpu", 1, NULL, 'c' },
+		{ "many", 1, NULL, 'n' }, { "kthreads", 1, NULL, 'k' },
+		{ "file", 1, NULL, 'f' }, {},
 	};
 	int option;
 
@@ -92,6 +89,8 @@ static int parse(int argc, char **argv, struct options *o)
 			o->many = (unsigned int)strtoul(optarg, NULL, 10);
 		else if (option == 'k')
 			o->kthreads = optarg;
+		else if (option == 'f')
+			o->file = optarg;
 		else
 			return -1;
 	}

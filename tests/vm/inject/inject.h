@@ -19,6 +19,7 @@ struct options {
 	int other;         /* a CPU that is left alone: whoever asks for grace periods is there */
 	unsigned int many; /* callbacks, cgroups */
 	const char *kthreads; /* by the beginning of their names */
+	const char *file;     /* whose reading flushes statistics; NULL: of the CPU */
 };
 
 /* One wait that was made, as the judge reads it. Times are of CLOCK_MONOTONIC. */
@@ -35,6 +36,9 @@ struct injected {
 	pid_t rival; /* who ran in the stead of that one, or 0; the report may name either first */
 	const char *func; /* on the stack, or of the callback; alternatives separated by | */
 };
+
+/* The longest time in which a CPU was not run, as whoever keeps looking at the clock there saw; told once. */
+extern volatile unsigned long still_ns;
 
 unsigned long now_ns(void);
 void sleep_until(unsigned long ns);

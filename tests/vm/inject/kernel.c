@@ -113,7 +113,21 @@ static void *waker(void *arg)
 	return NULL;
 }
 
-/* Waking somebody stays, under the lock that it needs. Returns whether it was asked for meanwhile. */
+/* Until it is over there. Returns the longest time in which this CPU did not let us run. */
+static unsigned long stuck_meanwhile(void)
+{
+	unsigned long most = 0, last = now_ns(), now;
+
+	while (!skel->bss->ended_ns) {
+		usleep(1000);
+		now = now_ns();
+		most = now - last > most ? now - last : most;
+		last = now;
+	}
+	return most;
+}
+
+/* Waking somebody stays, under the lock that it needs. Returns whether it was waited for by others alone. */
 static int one_irqs_off(const struct options *o)
 {
 	struct injected i = { .cause = "irqs_off",
@@ -122,6 +136,7 @@ static int one_irqs_off(const struct options *o)
 			      .func = "try_to_wake_up|futex_wake|wake_up_q" };
 	pthread_t sleeping, waking;
 	struct asker asker;
+	unsigned long stuck;
 
 	word = 0;
 	skel->bss->started_ns = skel->bss->ended_ns = 0;
@@ -136,21 +151,26 @@ static int one_irqs_off(const struct options *o)
 	while (!skel->bss->started_ns)
 		usleep(200);
 	asker_ask(&asker);
+	stuck = stuck_meanwhile();
 	pthread_join(waking, NULL);
 	pthread_join(sleeping, NULL);
 	asker_join(&asker);
 	skel->bss->holder = 0;
+	still_ns = stuck > still_ns ? stuck : still_ns;
 	i.begin_ns = skel->bss->started_ns;
 	i.end_ns = skel->bss->ended_ns;
 	i.asked_ns = asker.asked_ns;
 	i.waited_ns = asker.answered_ns - asker.asked_ns;
-	if (i.asked_ns > i.end_ns - o->ns / 2)
+	if (i.asked_ns > i.end_ns - o->ns / 2 || stuck > o->ns / 2)
 		return 0;
 	tell(&i);
 	return 1;
 }
 
-/* A CPU that waits for the one that is off, to flush its TLB or so, cannot ask: then it is made again. */
+/*
+ * A CPU that itself waits for the one that is off, so that it flushes its TLB or sees new code, neither asks
+ * nor starts a grace period: then it is made again.
+ */
 int inject_irqs_off(const struct options *o)
 {
 	load("inject_irqs", NULL);
@@ -167,30 +187,21 @@ int inject_irqs_off(const struct options *o)
 }
 
 /*
- * The host stops the machine when it reads that on the console (tests/vm/machine.py). Somebody always waits
- * for a grace period meanwhile; for one of them no time was left for anything.
+ * The host stops the machine when it reads that on the console (tests/vm/machine.py). Some wait for a grace
+ * period again and again, so that mostly one is under way then; if none was, it is stopped once more.
  */
-struct waits {
-	pthread_t thread;
-	unsigned long least_ns;
-	volatile unsigned long begin_ns, end_ns; /* of one that was so long; 0: none yet */
-	volatile int over;
-};
+#define WAITERS 3
+
+static volatile int over;
 
 static void *wait_on(void *arg)
 {
-	struct waits *w = arg;
-	unsigned long begin, end;
+	unsigned int pause_us = 1 + *(const unsigned int *)arg;
 
 	set_name("inj-asker");
-	while (!w->over) {
-		begin = now_ns();
+	while (!over) {
 		syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0);
-		end = now_ns();
-		if (end - begin < w->least_ns)
-			continue;
-		w->begin_ns = begin;
-		w->end_ns = end;
+		usleep(pause_us);
 	}
 	return NULL;
 }
@@ -205,38 +216,48 @@ static void ask_host(unsigned long ns)
 	fclose(console);
 }
 
-static void one_stop(const struct options *o)
+/* Returns whether a grace period was as long. */
+static int one_stop(const struct options *o)
 {
 	struct injected i = { .cause = "vcpu_preempted", .cpu = -1, .comm = "-" };
-	struct waits w = { .least_ns = o->ns - o->ns / 20 };
-	unsigned long limit;
+	unsigned long limit = now_ns() + o->ns + 1000 * MS;
 
-	if (pthread_create(&w.thread, NULL, wait_on, &w))
-		die("thread");
-	for (int tries = 0; tries < 3 && !w.end_ns; tries++) {
-		sleep_until(now_ns() + 100 * MS);
-		ask_host(o->ns);
-		for (limit = now_ns() + o->ns + 3000 * MS; !w.end_ns && now_ns() < limit;)
-			usleep(10000);
-	}
-	w.over = 1;
-	pthread_join(w.thread, NULL);
-	if (!w.end_ns) {
-		fputs("inject: the host did not stop this machine\n", stderr);
-		return;
-	}
-	i.begin_ns = i.asked_ns = w.begin_ns;
-	i.end_ns = w.end_ns;
+	skel->bss->started_ns = skel->bss->ended_ns = 0;
+	ask_host(o->ns);
+	while (!skel->bss->ended_ns && now_ns() < limit)
+		usleep(10000);
+	if (!skel->bss->ended_ns)
+		return 0;
+	i.begin_ns = i.asked_ns = skel->bss->started_ns;
+	i.end_ns = skel->bss->ended_ns;
 	i.waited_ns = i.end_ns - i.begin_ns;
 	tell(&i);
+	return 1;
 }
 
 int inject_vcpu(const struct options *o)
 {
+	unsigned int pauses[WAITERS] = { 0, 3000, 7000 };
+	pthread_t threads[WAITERS];
+
+	load("inject_gp_in", "inject_gp_out");
+	skel->bss->least_ns = o->ns - o->ns / 20;
+	for (int n = 0; n < WAITERS; n++)
+		if (pthread_create(&threads[n], NULL, wait_on, &pauses[n]))
+			die("thread");
 	for (unsigned int n = 0; n < o->times; n++) {
-		sleep_until(now_ns() + o->rest_ns);
-		one_stop(o);
+		int tries = 0;
+
+		do
+			sleep_until(now_ns() + o->rest_ns);
+		while (!one_stop(o) && ++tries < 8);
+		if (tries == 8)
+			fputs("inject: no grace period was under way when the host stopped\n",
+			      stderr);
 	}
+	over = 1;
+	for (int n = 0; n < WAITERS; n++)
+		pthread_join(threads[n], NULL);
 	return 0;
 }
 

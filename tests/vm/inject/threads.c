@@ -21,8 +21,7 @@
 #define HOG_PRIORITY 50 /* above RCU's own kthreads, which have 1 at most unless told otherwise */
 #define PATIENCE_NS (10000 * MS)
 
-static volatile unsigned long
-	still_ns; /* the longest time in which a hog did not get to look at the clock */
+volatile unsigned long still_ns;
 
 unsigned long now_ns(void)
 {
