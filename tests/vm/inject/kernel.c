@@ -293,20 +293,57 @@ static void write_to(const char *file, const char *text)
 
 #define INSTANCE "/sys/kernel/tracing/instances/inject"
 
-/* Takes a hook away that was made for one tracer, which waits for a Tasks grace period. */
-static pid_t start_unhooking(void)
+static void hook(void)
 {
-	pid_t pid;
-
 	if (mkdir(INSTANCE, 0755))
 		die(INSTANCE);
 	write_to(INSTANCE "/set_ftrace_filter", "schedule");
 	write_to(INSTANCE "/current_tracer", "function");
-	pid = fork();
+}
+
+/* Takes a hook away that was made for one tracer, which waits for a Tasks grace period. */
+static pid_t start_unhooking(void)
+{
+	pid_t pid = fork();
+
 	if (pid)
 		return pid;
 	write_to(INSTANCE "/current_tracer", "nop");
 	_exit(0);
+}
+
+static int waits_for_tasks(pid_t pid)
+{
+	char path[64], text[4096];
+	int fd, n;
+
+	snprintf(path, sizeof(path), "/proc/%d/stack", pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		die(path);
+	n = (int)read(fd, text, sizeof(text) - 1);
+	close(fd);
+	text[n > 0 ? n : 0] = 0;
+	return !!strstr(text, "rcu_tasks");
+}
+
+#define SOME_WHILE (60 * MS) /* longer than the waits before it, for each CPU to have switched */
+
+/* When it began to wait. First it has code changed, which takes its time where all CPUs are emulated by one. */
+static unsigned long until_waiting(pid_t pid)
+{
+	unsigned long limit = now_ns() + 10000 * MS, since = 0, now;
+
+	while ((now = now_ns()) < limit) {
+		if (!waits_for_tasks(pid))
+			since = 0;
+		else if (!since)
+			since = now;
+		else if (now - since > SOME_WHILE)
+			return since;
+		usleep(2000);
+	}
+	die("nobody waits for tasks");
 }
 
 static void one_not_switching(const struct options *o)
@@ -318,13 +355,14 @@ static void one_not_switching(const struct options *o)
 			      .func = "readv|urandom|chacha" };
 	pid_t unhooking;
 
+	hook();
 	pin(o->cpu);
 	i.pid = i.tgid = start_busy(i.comm);
 	pin(o->other);
 	i.begin_ns = now_ns();
 	sleep_until(i.begin_ns + 100 * MS);
-	i.asked_ns = now_ns();
 	unhooking = start_unhooking();
+	i.asked_ns = until_waiting(unhooking);
 	sleep_until(i.asked_ns + o->ns);
 	i.end_ns = now_ns();
 	kill(i.pid, SIGKILL);
