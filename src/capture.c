@@ -117,8 +117,8 @@ static int lock(int fd)
 {
 	struct flock all = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
 
-	if (!fcntl(fd, F_OFD_SETLK, &all) || (errno != EAGAIN && errno != EACCES))
-		return 0; /* or a file system without locks: then O_EXCL has to do */
+	if (!fcntl(fd, F_OFD_SETLK, &all) || errno != EAGAIN)
+		return 0; /* or no locks (EACCES: the kernel has none): then O_EXCL has to do */
 	return -EBUSY;
 }
 

@@ -4,7 +4,7 @@
 # are allocated one by one: the grace periods that its own freed elements wait for take long. Beside the
 # kernel's own tracing of grace periods.
 
-SPAN=20
+SPAN=15 # seconds
 LIMITS=rcu_gp=50ms # as in whystory.py
 
 gp_events() {
@@ -14,21 +14,16 @@ gp_events() {
 	} | each_line kprobe_events
 }
 
-load() {
-	inject loops --ms $((SPAN * 1000)) >"$OUT/injected"
-}
-
+# The load begins when all is attached: to load programs takes seconds beside it.
 run() {
-	load &
-	sleep 1
 	oracle_on gp_events
 	mark begin
-	kdefer why -s rcu_gp --over "$LIMITS" -d $((SPAN / 2)) --json >"$OUT/why.json" 2>"$OUT/why.err"
-	echo $? >"$OUT/why.status"
+	kdefer record -s rcu_gp --over "$LIMITS" -o /tmp/story.kdefer --force -- \
+		inject loops --ms $((SPAN * 1000)) >"$OUT/injected" 2>"$OUT/record.err"
+	echo $? >"$OUT/record.status"
 	mark end
-	wait
 	oracle_save gp
-	load &
-	kdefer why -s rcu_gp --over "$LIMITS" -n 3 >"$OUT/why.txt" 2>&1
-	wait
+	kdefer why --input /tmp/story.kdefer --json >"$OUT/why.json" 2>"$OUT/why.err"
+	echo $? >"$OUT/why.status"
+	kdefer why --input /tmp/story.kdefer >"$OUT/why.txt" 2>&1
 }
