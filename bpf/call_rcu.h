@@ -27,6 +27,25 @@ struct cr_away {
 	__u32 flavour;
 };
 
+#define CR_CELLS 64       /* of a CPU; a power of two */
+#define CR_CELL_BUCKET 48 /* bits of a count beside its bucket */
+
+/*
+ * What this CPU counted in a series, and has not added to it yet: waits that are in one bucket. Within
+ * are those that are no extremes of the interval, and not among the ten worst: of these nothing else
+ * has to be noted.
+ */
+struct cr_cell {
+	__u64 key;        /* of the series; 0: none yet */
+	__u64 low, width; /* what this bucket has of those within, in ns; width 0: nothing */
+	__u64 within, within_width; /* these, likewise */
+	__u64 n;                    /* bucket << CR_CELL_BUCKET | how many */
+	__u64 sum;
+	__u32 busy; /* somebody adds it to the series: 1 */
+	__u16 slot;
+	__u16 passed_over; /* waits of series that found no cell because of this one */
+};
+
 /* Words of cr_cpu.scratch, one for each program that may interrupt the others. */
 enum cr_scratch { SCRATCH_BEGIN, SCRATCH_END, SCRATCH_SRCU, SCRATCH_TASKS, SCRATCH_COUNT };
 
@@ -41,10 +60,7 @@ struct cr_cpu {
 	__u64 limit; /* where the tail has to ask anew whether there is room; as the tail */
 	__u64 front; /* consumed so far, dropped ones too; written by the other end only */
 	__u64 rclp; /* the batch of this CPU's own list that runs here now (only where CPUs are offloaded) */
-	__u64 floor; /* tag | value from which on a sample belongs to the ten worst here */
-	/* The bucket of the last wait, which that of the next mostly is too. */
-	__u64 near_low, near_width; /* in ns; width 0: none yet */
-	__u64 near_bucket;
+	__u64 floor;        /* tag | value from which on a sample belongs to the ten worst here */
 	__u64 dropped;      /* entries given up: their end was not seen */
 	__u64 moved;        /* entries moved to the spill table: the CPU went offline */
 	__u64 spilled;      /* hand-overs that went to the spill table */
@@ -60,6 +76,7 @@ struct cr_cpu {
 	__u64 offloadable; /* has a callback kthread: its list is emptied elsewhere */
 	__u64 scratch[SCRATCH_COUNT];
 	__u64 lost[KD_LOST_COUNT];
+	struct cr_cell cell[CR_CELLS];
 	struct cr_entry fifo[];
 };
 
@@ -67,6 +84,7 @@ struct cr_cpu {
 
 KD_STATIC_ASSERT(sizeof(struct cr_cpu) % 8 == 0);
 KD_STATIC_ASSERT(sizeof(struct cr_entry) == 24);
+KD_STATIC_ASSERT(sizeof(struct cr_cell) == 64);
 
 /* What the run-on-demand programs are asked (struct kd_run_args.arg[0..]). */
 enum cr_run {

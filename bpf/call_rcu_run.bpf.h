@@ -219,6 +219,10 @@ int kd_tick(struct kd_run_args *args)
 	};
 	__u32 next;
 
+	if (!args->arg[0] && plain_cpus) {
+		epoch_end(w.interval);
+		bpf_loop(nr_cpus * CR_CELLS, cell_drain, &zero, 0);
+	}
 	next = tick_samples(&w, args->arg[0], nr_cpus + CR_KFREE_BINS);
 	if (t && w.full)
 		t->ring_full++;

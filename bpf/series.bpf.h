@@ -38,7 +38,6 @@ const volatile __u32 slot_shift = 55;       /* 64 - log2(nr_slots) */
 const volatile __u32 more_slots;            /* further series behind them, by number (CPUs) */
 
 struct series_slot {
-	__u64 key; /* for the source's own use */
 	__u64 sum;
 	struct {
 		__u64 max; /* tag | value */

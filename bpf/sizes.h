@@ -6,7 +6,7 @@
 #ifndef KDEFER_SIZES_H
 #define KDEFER_SIZES_H
 
-#define SERIES_SLOT_BYTES (6 * 8 + 512 * 8)
+#define SERIES_SLOT_BYTES (5 * 8 + 512 * 8)
 #define SERIES_SHADOW_BYTES (4 * 8 + 512 * 8)
 #define SERIES_BYTES (SERIES_SLOT_BYTES + SERIES_SHADOW_BYTES) /* of each series */
 #define WORST_BYTES (2 * 8 + 10 * 3 * 8)            /* of a list of worst samples of one interval */

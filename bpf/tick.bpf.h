@@ -193,6 +193,13 @@ static long tick_slot(__u32 i, struct series_walk *w)
 	return 0;
 }
 
+/* What comes from now on belongs to the next interval. */
+static __always_inline void epoch_end(__u64 interval)
+{
+	if (epoch == interval)
+		*(volatile __u64 *)&epoch = interval + 1;
+}
+
 /* All series from `cursor` (0 first) on. 0: all sent; else where to go on, w->full says why. */
 static __always_inline __u32 tick_series(struct series_walk *w, __u32 cursor)
 {

@@ -221,8 +221,7 @@ static long tick_worst(__u32 i, struct series_walk *w)
  */
 static __always_inline __u32 tick_samples(struct series_walk *w, __u32 cursor, __u32 lists)
 {
-	if (epoch == w->interval)
-		epoch = w->interval + 1;
+	epoch_end(w->interval);
 	if (cursor < CURSOR_WORST) {
 		if (tick_series(w, cursor))
 			return w->stop;

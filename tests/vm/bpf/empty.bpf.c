@@ -1,18 +1,24 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* empty.bpf.c - two programs that do nothing at the two ends of a callback: the floor of any tool. */
+/* empty.bpf.c - programs that do nothing, at whatever they are attached to: the floor of any tool. */
 #include <linux/bpf.h>
 #include <bpf/bpf_helpers.h>
 
 char LICENSE[] SEC("license") = "GPL";
 
-SEC("fentry/rcu_segcblist_enqueue")
-int empty_enqueue(void *ctx)
+SEC("fentry")
+int empty_entry(void *ctx)
 {
 	return 0;
 }
 
-SEC("fentry/rcu_cblist_dequeue")
-int empty_dequeue(void *ctx)
+SEC("fexit")
+int empty_exit(void *ctx)
+{
+	return 0;
+}
+
+SEC("tp_btf")
+int empty_point(void *ctx)
 {
 	return 0;
 }

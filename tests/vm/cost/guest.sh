@@ -75,6 +75,16 @@ triggers() {
 	echo 'hist:keys=func.sym,lat.log2:sort=func,lat' >$T/events/synthetic/lat/trigger
 }
 
+# At both ends of what is measured.
+empty_programs() { # LOAD
+	case $1 in
+	callbacks) watched "$1" empty empty ;;
+	flush) f=$(grep -oEw -m 1 '(css|cgroup)_rstat_flush' /proc/kallsyms) ;;
+	refill) f=bpf_mem_refill ;;
+	esac
+	[ "$1" = callbacks ] || watched "$1" empty empty "fentry:$f" "fexit:$f"
+}
+
 bpftrace_script() { # LOAD
 	watched "$1" bpftrace env BPFTRACE_MAP_KEYS_MAX=65536 bpftrace "/$1.bt"
 }
@@ -94,7 +104,7 @@ for what in "$@"; do
 	# Before each way, and once more at the end: what drifts meanwhile is not the watcher's.
 	measure "$load" unwatched
 	case $way in
-	empty) watched "$load" empty empty ;;
+	empty) empty_programs "$load" ;;
 	kdefer) case $load in
 		callbacks) watched "$load" "$way" kdefer hist -s call_rcu -i 1000s --json ;;
 		flush) watched "$load" "$way" kdefer hist -s rstat -i 1000s --json ;;
