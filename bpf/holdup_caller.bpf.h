@@ -9,23 +9,10 @@
 #include "caller.bpf.h"
 #include "holdup_wait.bpf.h"
 #include "flavour.bpf.h"
+#include "gp_calls.h"
 #include "kdefer.bpf.h"
 
 const volatile __u64 over_wait = ~0ULL; /* limit; ~0: not armed */
-
-enum hg_call_of {
-	HG_SYNC,
-	HG_BARRIER,
-	HG_SYNC_EXP,
-	HG_SYNC_TASKS,
-	HG_BARRIER_TASKS,
-	HG_SYNC_TRACE,
-	HG_BARRIER_TRACE,
-	HG_SYNC_RUDE,
-	HG_SYNC_SRCU,
-	HG_SYNC_SRCU_EXP,
-	HG_BARRIER_SRCU,
-};
 
 #define LANE_CALLER HG_KINDS
 
@@ -142,9 +129,7 @@ static __noinline int call_begin(__u32 what, __u32 flavour, __u64 caller)
 	if (!recording())
 		return 0;
 	outer = bpf_map_lookup_elem(&calls, &key);
-	if (outer && outer->when >= since &&
-	    ((outer->what == HG_SYNC && what == HG_SYNC_EXP) ||
-	     (outer->what == HG_SYNC_SRCU && what == HG_SYNC_SRCU_EXP)))
+	if (outer && outer->when >= since && GP_CALL_INSIDE(what, outer->what))
 		return 0;
 	c.when = bpf_ktime_get_ns();
 	if (bpf_map_update_elem(&calls, &key, &c, BPF_ANY))
@@ -168,28 +153,6 @@ static __noinline int call_end(__u32 what)
 	return 0;
 }
 
-#define CALL(program, function, what, flavour)                    \
-	SEC("fentry/" #function)                                  \
-	int program##_in(__u64 *ctx)                              \
-	{                                                         \
-		return call_begin(what, flavour, caller_of(ctx)); \
-	}                                                         \
-	SEC("fexit/" #function)                                   \
-	int program##_out(__u64 *ctx)                             \
-	{                                                         \
-		return call_end(what);                            \
-	}
-
-CALL(hg_sync, synchronize_rcu, HG_SYNC, KD_FL_RCU)
-CALL(hg_barrier, rcu_barrier, HG_BARRIER, KD_FL_RCU)
-CALL(hg_sync_exp, synchronize_rcu_expedited, HG_SYNC_EXP, KD_FL_EXPEDITED)
-CALL(hg_tasks_sync, synchronize_rcu_tasks, HG_SYNC_TASKS, KD_FL_TASKS)
-CALL(hg_tasks_bar, rcu_barrier_tasks, HG_BARRIER_TASKS, KD_FL_TASKS)
-CALL(hg_trace_sync, synchronize_rcu_tasks_trace, HG_SYNC_TRACE, KD_FL_TASKS_TRACE)
-CALL(hg_trace_bar, rcu_barrier_tasks_trace, HG_BARRIER_TRACE, KD_FL_TASKS_TRACE)
-
-CALL(hg_rude_sync, synchronize_rcu_tasks_rude, HG_SYNC_RUDE, KD_FL_TASKS_RUDE)
-
 static __always_inline __u32 flavour_of_domain(__u64 *ctx)
 {
 	__u64 ssp = 0;
@@ -198,8 +161,18 @@ static __always_inline __u32 flavour_of_domain(__u64 *ctx)
 	return srcu_flavour(ssp);
 }
 
-CALL(hg_srcu_sync, synchronize_srcu, HG_SYNC_SRCU, flavour_of_domain(ctx))
-CALL(hg_srcu_exp, synchronize_srcu_expedited, HG_SYNC_SRCU_EXP, flavour_of_domain(ctx))
-CALL(hg_srcu_bar, srcu_barrier, HG_BARRIER_SRCU, flavour_of_domain(ctx))
+#define CALL(name, function, what, flavour)                       \
+	SEC("fentry/" #function)                                  \
+	int hg_##name##_in(__u64 *ctx)                            \
+	{                                                         \
+		return call_begin(what, flavour, caller_of(ctx)); \
+	}                                                         \
+	SEC("fexit/" #function)                                   \
+	int hg_##name##_out(__u64 *ctx)                           \
+	{                                                         \
+		return call_end(what);                            \
+	}
+
+GP_CALLS(CALL)
 
 #endif

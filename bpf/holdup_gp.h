@@ -82,9 +82,11 @@ struct hg_cpu {
 	__u64 rival_of;      /* pid in whose stead something runs here; 0: nobody asks */
 	__u64 reader_of;     /* pid of a reader, once preempted, that runs here again */
 	__u64 end_switches;  /* of the run queue as this CPU reported */
-	__u64 reported;      /* when it did, for itself or others */
 	__u64 task, regs;    /* what was seen last in the kernel, and its registers in user mode */
 	__u64 passes;        /* times that these had changed */
+	/* Of the last wait that it was reported of: its start, and when that was. Kept from wait to wait. */
+	__u64 reported_of, reported_at;
+	__u64 reporting; /* when it last reported, for itself or others */
 	struct hg_early early[HG_EARLY];
 };
 
@@ -100,7 +102,7 @@ struct hg_past {
 struct hg_call {
 	__u64 when;   /* ns */
 	__u64 caller; /* an address in the function that called; 0 unknown */
-	__u32 what;   /* enum hg_call_of */
+	__u32 what;   /* enum gp_call */
 	__u32 flavour;
 };
 

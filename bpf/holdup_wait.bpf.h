@@ -111,7 +111,7 @@ static __noinline int report_of_cpus(__u32 kind, __u64 mask, __u32 first)
 	struct hg_wait *w = &waits[kind & (HG_KINDS - 1)];
 	__u32 here = bpf_get_smp_processor_id(), cpu;
 	__u64 now = bpf_ktime_get_ns(), lowest = mask & -mask, word;
-	struct hg_cpu *c = cpu_of(kind, here);
+	struct hg_cpu *c = cpu_of(kind, here), *of;
 
 	alive(w, now);
 	for (cpu = first; lowest > 1 && cpu < first + 64; cpu++)
@@ -122,7 +122,12 @@ static __noinline int report_of_cpus(__u32 kind, __u64 mask, __u32 first)
 	report(w, word);
 	if (!c)
 		return 0;
-	c->reported = now; /* what follows from it comes at once, on this CPU */
+	c->reporting = now; /* what follows from it comes at once, on this CPU */
+	of = cpu_of(kind, cpu);
+	if (of) {
+		of->reported_of = w->start;
+		of->reported_at = now;
+	}
 	if (cpu == here && c->start == w->start &&
 	    now - w->start > over_gp[kind & (HG_KINDS - 1)] / 2)
 		c->end_switches = switches_of(here);
@@ -139,7 +144,7 @@ static __always_inline bool by_cpu(__u32 kind, __u64 now)
 {
 	struct hg_cpu *c = cpu_of(kind, bpf_get_smp_processor_id());
 
-	return c && now - c->reported < AT_ONCE_NS;
+	return c && now - c->reporting < AT_ONCE_NS;
 }
 
 /* --- the task in charge --- */
@@ -233,7 +238,9 @@ static __noinline int fill_cpu(struct kd_rec_holdup *r, __u32 kind, __u32 cpu, _
 
 	if (!r || !c)
 		return 0;
-	if (c->start != w->start) { /* not one tick */
+	if (c->reported_of == w->start && c->reported_at < until)
+		until = c->reported_at; /* a task that it ran was the last */
+	if (c->start != w->start) {     /* not one tick */
 		fact(r, KD_F_TICKS, 0);
 		fact(r, KD_F_GAP_NS, until - w->start);
 		fact(r, KD_F_GAP_END_NS, until - r->begin_ns);

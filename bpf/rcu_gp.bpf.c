@@ -22,28 +22,14 @@
 #include "flavour.bpf.h"
 #include "kdefer.bpf.h"
 #include "caller.bpf.h"
+#include "gp_calls.h"
 #include "srcu_gp.bpf.h"
 #include "rcu_gp.h"
 
 const volatile __u32 wait_flavours, gp_flavours; /* bits of enum kd_flavour that are asked for */
 const volatile __u64 sample = 1;                 /* follow 1 of N */
 
-/* Everything that begins and ends; a call's name is that of its function. */
-enum rg_what {
-	RG_GRACE_PERIOD,
-	RG_SYNC,
-	RG_BARRIER,
-	RG_SYNC_EXP,
-	RG_SRCU,
-	RG_SRCU_EXP,
-	RG_SRCU_BARRIER,
-	RG_TASKS,
-	RG_TASKS_BARRIER,
-	RG_RUDE,
-	RG_RUDE_BARRIER,
-	RG_TRACE,
-	RG_TRACE_BARRIER,
-};
+#define RG_GRACE_PERIOD CALL_NONE /* what begins and ends, if it is no call */
 
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -161,13 +147,6 @@ static __always_inline __u64 leave_out(void)
 
 /* --- both ends in one task --- */
 
-/* One function calls the other, and its caller waits for both. */
-static __always_inline bool is_inside(__u8 inner, __u8 outer)
-{
-	return (outer == RG_SYNC && inner == RG_SYNC_EXP) ||
-	       (outer == RG_SRCU && inner == RG_SRCU_EXP);
-}
-
 static __always_inline __u64 task_key(__u32 flavour)
 {
 	return (__u32)bpf_get_current_pid_tgid() | (__u64)flavour << 32;
@@ -178,7 +157,7 @@ static __noinline int begin(__u64 key, __u8 what, __u8 flavour, __u64 caller)
 	struct rg_open o = { .caller = caller, .what = what, .flavour = flavour }, *old;
 
 	old = bpf_map_lookup_elem(&open, &key);
-	if (old && is_inside(what, old->what))
+	if (old && GP_CALL_INSIDE(what, old->what))
 		return 0;
 	if (old && old->when != RG_SKIP && measured(old->when))
 		count(&lost[KD_LOST_UNMATCHED_BEGIN]); /* its end was not seen */
@@ -193,7 +172,7 @@ static __noinline int end(__u64 key, __u8 what)
 {
 	struct rg_open *found = bpf_map_lookup_elem(&open, &key), o;
 
-	if (found && found->what != what && is_inside(what, found->what))
+	if (found && found->what != what && GP_CALL_INSIDE(what, found->what))
 		return 0;
 	if (!found || found->what != what) {
 		if (since)
@@ -221,30 +200,6 @@ static __always_inline int wait_end(__u8 what, __u8 flavour)
 	return 0;
 }
 
-#define WAIT(program, function, what, flavour)         \
-	SEC("fentry/" #function)                       \
-	int program##_in(__u64 *ctx)                   \
-	{                                              \
-		count_run();                           \
-		return wait_begin(ctx, what, flavour); \
-	}                                              \
-	SEC("fexit/" #function)                        \
-	int program##_out(__u64 *ctx)                  \
-	{                                              \
-		count_run();                           \
-		return wait_end(what, flavour);        \
-	}
-
-WAIT(rg_sync, synchronize_rcu, RG_SYNC, KD_FL_RCU)
-WAIT(rg_barrier, rcu_barrier, RG_BARRIER, KD_FL_RCU)
-WAIT(rg_sync_exp, synchronize_rcu_expedited, RG_SYNC_EXP, KD_FL_EXPEDITED)
-WAIT(rg_tasks, synchronize_rcu_tasks, RG_TASKS, KD_FL_TASKS)
-WAIT(rg_tasks_bar, rcu_barrier_tasks, RG_TASKS_BARRIER, KD_FL_TASKS)
-WAIT(rg_rude, synchronize_rcu_tasks_rude, RG_RUDE, KD_FL_TASKS_RUDE)
-WAIT(rg_rude_bar, rcu_barrier_tasks_rude, RG_RUDE_BARRIER, KD_FL_TASKS_RUDE)
-WAIT(rg_trace, synchronize_rcu_tasks_trace, RG_TRACE, KD_FL_TASKS_TRACE)
-WAIT(rg_trace_bar, rcu_barrier_tasks_trace, RG_TRACE_BARRIER, KD_FL_TASKS_TRACE)
-
 /* The first argument as a number: the verifier allows little arithmetic on typed pointers. */
 static __always_inline __u64 first_argument(__u64 *ctx)
 {
@@ -254,23 +209,26 @@ static __always_inline __u64 first_argument(__u64 *ctx)
 	return arg;
 }
 
-#define WAIT_SRCU(program, function, what)                                       \
-	SEC("fentry/" #function)                                                 \
-	int program##_in(__u64 *ctx)                                             \
-	{                                                                        \
-		count_run();                                                     \
-		return wait_begin(ctx, what, srcu_flavour(first_argument(ctx))); \
-	}                                                                        \
-	SEC("fexit/" #function)                                                  \
-	int program##_out(__u64 *ctx)                                            \
-	{                                                                        \
-		count_run();                                                     \
-		return wait_end(what, srcu_flavour(first_argument(ctx)));        \
+static __always_inline __u8 flavour_of_domain(__u64 *ctx)
+{
+	return srcu_flavour(first_argument(ctx));
+}
+
+#define WAIT(name, function, what, flavour)            \
+	SEC("fentry/" #function)                       \
+	int rg_##name##_in(__u64 *ctx)                 \
+	{                                              \
+		count_run();                           \
+		return wait_begin(ctx, what, flavour); \
+	}                                              \
+	SEC("fexit/" #function)                        \
+	int rg_##name##_out(__u64 *ctx)                \
+	{                                              \
+		count_run();                           \
+		return wait_end(what, flavour);        \
 	}
 
-WAIT_SRCU(rg_srcu, synchronize_srcu, RG_SRCU)
-WAIT_SRCU(rg_srcu_exp, synchronize_srcu_expedited, RG_SRCU_EXP)
-WAIT_SRCU(rg_srcu_bar, srcu_barrier, RG_SRCU_BARRIER)
+GP_CALLS(WAIT)
 
 /* --- grace periods --- */
 

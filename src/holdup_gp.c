@@ -10,6 +10,7 @@
 #include <bpf/libbpf.h>
 
 #include "../bpf/defer.h"
+#include "../bpf/gp_calls.h"
 #include "../bpf/holdup_gp.h"
 #include "percpu.h"
 #include "holdup_gp.skel.h"
@@ -57,14 +58,9 @@ static void set_constants(struct holdup_gp *h, const struct source_conf *conf)
 /* Callers are hooked only where they are asked for. */
 static void drop_callers(struct plan *plan)
 {
-	static const char *const programs[] = {
-		"hg_sync_in",      "hg_sync_out",      "hg_barrier_in",    "hg_barrier_out",
-		"hg_sync_exp_in",  "hg_sync_exp_out",  "hg_tasks_sync_in", "hg_tasks_sync_out",
-		"hg_tasks_bar_in", "hg_tasks_bar_out", "hg_trace_sync_in", "hg_trace_sync_out",
-		"hg_rude_sync_in", "hg_rude_sync_out", "hg_srcu_sync_in",  "hg_srcu_sync_out",
-		"hg_srcu_exp_in",  "hg_srcu_exp_out",  "hg_srcu_bar_in",   "hg_srcu_bar_out",
-		"hg_trace_bar_in", "hg_trace_bar_out",
-	};
+#define BOTH_ENDS(name, ...) "hg_" #name "_in", "hg_" #name "_out",
+	static const char *const programs[] = { GP_CALLS(BOTH_ENDS) };
+#undef BOTH_ENDS
 
 	for (size_t i = 0; i < sizeof(programs) / sizeof(programs[0]); i++)
 		plan_drop_hook(plan, KD_SRC_RCU_GP, programs[i]);

@@ -45,7 +45,7 @@ static const struct plan_hook gp_expedited[] = {
 	{ 0 },
 };
 
-#define HOLDOUTS(name, function) \
+#define BOTH(name, function) \
 	{ .program = name "_in", .target = function, .need = HOOK_REQUIRED }, \
 	{ .program = name "_out", .target = function, .need = HOOK_REQUIRED }
 #define WAITING(name, function) \
@@ -54,14 +54,14 @@ static const struct plan_hook gp_expedited[] = {
 	{ .program = "hg_tick", .target = "rcu_sched_clock_irq", .need = HOOK_REQUIRED }
 
 static const struct plan_hook gp_tasks[] = {
-	HOLDOUTS("hg_tasks", "rcu_tasks_wait_gp"), WAITING("hg_tasks_waiting", "rcu_tasks_postscan"),
-	HOLDOUTS("hg_holdouts", "check_all_holdout_tasks"), TICK,
+	BOTH("hg_tasks", "rcu_tasks_wait_gp"), WAITING("hg_tasks_waiting", "rcu_tasks_postscan"),
+	BOTH("hg_holdouts", "check_all_holdout_tasks"), TICK,
 	CALLER("hg_tasks_sync", "synchronize_rcu_tasks"), CALLER("hg_tasks_bar", "rcu_barrier_tasks"), { 0 },
 };
 
 static const struct plan_hook gp_trace[] = {
-	HOLDOUTS("hg_tasks", "rcu_tasks_wait_gp"), WAITING("hg_trace_waiting", "rcu_tasks_trace_postscan"),
-	HOLDOUTS("hg_trace_holdouts", "check_all_holdout_tasks_trace"), TICK,
+	BOTH("hg_tasks", "rcu_tasks_wait_gp"), WAITING("hg_trace_waiting", "rcu_tasks_trace_postscan"),
+	BOTH("hg_trace_holdouts", "check_all_holdout_tasks_trace"), TICK,
 	CALLER("hg_trace_sync", "synchronize_rcu_tasks_trace"), CALLER("hg_trace_bar", "rcu_barrier_tasks_trace"),
 	{ 0 },
 };
@@ -89,12 +89,13 @@ static const struct plan_hook gp_srcu[] = {
 	{ 0 },
 };
 
-static const struct plan_hook gp_rude[] = {
-	{ .program = "hg_rude_in", .target = "rcu_tasks_rude_wait_gp", .need = HOOK_REQUIRED, .note = NOBODY },
-	{ .program = "hg_rude_out", .target = "rcu_tasks_rude_wait_gp", .need = HOOK_REQUIRED },
-	CALLER("hg_rude_sync", "synchronize_rcu_tasks_rude"),
-	{ 0 },
-};
+#define RUDE \
+	{ .program = "hg_rude_in", .target = "rcu_tasks_rude_wait_gp", .need = HOOK_REQUIRED, .note = NOBODY }, \
+	{ .program = "hg_rude_out", .target = "rcu_tasks_rude_wait_gp", .need = HOOK_REQUIRED }, \
+	CALLER("hg_rude_sync", "synchronize_rcu_tasks_rude")
+static const struct plan_hook gp_rude[] = { RUDE, { 0 } };
+/* The barrier went after 6.1. */
+static const struct plan_hook gp_rude_barrier[] = { RUDE, BOTH("hg_rude_bar", "rcu_barrier_tasks_rude"), { 0 } };
 
 static const struct plan_field tasks_fields[] = {
 	{ "rcu_tasks", "name" }, { "task_struct", "rcu_tasks_holdout_list" }, { 0 },
@@ -153,6 +154,7 @@ const struct plan_way holdup_gp_srcu_ways[] = {
 };
 
 const struct plan_way holdup_gp_rude_ways[] = {
+	{ BACKEND_FENTRY, gp_rude_barrier, NULL, gp_percpu },
 	{ BACKEND_FENTRY, gp_rude, NULL, gp_percpu },
 	{ 0 },
 };

@@ -262,24 +262,24 @@ static const struct plan_hook wait_exp_fentry[] = {
 WAYS(wait_exp, NULL, NULL);
 
 static const struct plan_hook wait_srcu_fentry[] = {
-	BOTH_ENDS("rg_srcu", "synchronize_srcu"),
+	BOTH_ENDS("rg_srcu_sync", "synchronize_srcu"),
 	BOTH_ENDS_OF("rg_srcu_exp", "synchronize_srcu_expedited"),
 	BOTH_ENDS_OF("rg_srcu_bar", "srcu_barrier"), { 0 },
 };
 WAYS(wait_srcu, NULL, NULL);
 
 static const struct plan_hook wait_tasks_fentry[] = {
-	BOTH_ENDS("rg_tasks", "synchronize_rcu_tasks"), BOTH_ENDS_OF("rg_tasks_bar", "rcu_barrier_tasks"), { 0 },
+	BOTH_ENDS("rg_tasks_sync", "synchronize_rcu_tasks"), BOTH_ENDS_OF("rg_tasks_bar", "rcu_barrier_tasks"), { 0 },
 };
 WAYS(wait_tasks, NULL, NULL);
 
 /* The barrier went after 6.1, and nothing with it: no reason to speak of it on newer kernels. */
 static const struct plan_hook wait_rude_barrier_fentry[] = {
-	BOTH_ENDS("rg_rude", "synchronize_rcu_tasks_rude"),
+	BOTH_ENDS("rg_rude_sync", "synchronize_rcu_tasks_rude"),
 	BOTH_ENDS("rg_rude_bar", "rcu_barrier_tasks_rude"), { 0 },
 };
 static const struct plan_hook wait_rude_fentry[] = {
-	BOTH_ENDS("rg_rude", "synchronize_rcu_tasks_rude"), { 0 },
+	BOTH_ENDS("rg_rude_sync", "synchronize_rcu_tasks_rude"), { 0 },
 };
 static const struct plan_way wait_rude_ways[] = {
 	{ BACKEND_FENTRY, wait_rude_barrier_fentry, NULL, NULL },
@@ -288,7 +288,7 @@ static const struct plan_way wait_rude_ways[] = {
 };
 
 static const struct plan_hook wait_trace_fentry[] = {
-	BOTH_ENDS("rg_trace", "synchronize_rcu_tasks_trace"),
+	BOTH_ENDS("rg_trace_sync", "synchronize_rcu_tasks_trace"),
 	BOTH_ENDS_OF("rg_trace_bar", "rcu_barrier_tasks_trace"), { 0 },
 };
 static const struct plan_way wait_trace_ways[] = {

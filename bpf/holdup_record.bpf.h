@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * holdup_record.bpf.h - what each CPU saw of a grace period that is under way: what its ticks
+ * interrupted, counted as a flight recorder does. A part of holdup_gp.bpf.c.
+ */
+#ifndef KDEFER_HOLDUP_RECORD_BPF_H
+#define KDEFER_HOLDUP_RECORD_BPF_H
+
+#include "holdup_wait.bpf.h"
+
+/* --- what the tick interrupts --- */
+
+#define USER_REGS 21
+#define HG_PREEMPT_BITS 0x00ff
+#define HG_SOFTIRQ_BITS 0xff00
+
+/* What is the state of a CPU in user mode where a program of ours looks: programs are readers themselves. */
+__u32 base_nesting = 1, base_count;
+
+struct hg_seen {
+	__u64 task;
+	__u64 gap; /* since the tick before */
+	__u32 pid;
+	__u16 flags; /* KD_WIT_* */
+};
+
+static __always_inline __u32 preempt_count_of(__u32 cpu)
+{
+	__u64 at = percpu_address(PERCPU_PREEMPT_COUNT, cpu);
+	__u32 count = 0;
+
+	if (!at && bpf_core_field_exists(struct pcpu_hot, preempt_count)) {
+		at = percpu_address(PERCPU_HOT, cpu);
+		if (at)
+			at += bpf_core_field_offset(struct pcpu_hot, preempt_count);
+	}
+	if (at)
+		bpf_probe_read_kernel(&count, sizeof(count), (void *)at);
+	return count & (HG_PREEMPT_BITS | HG_SOFTIRQ_BITS);
+}
+
+static __always_inline void see(struct hg_seen *seen, __u32 here, int user)
+{
+	struct task_struct *t = (void *)bpf_get_current_task();
+	__u32 count = preempt_count_of(here), nesting = 0;
+
+	seen->task = (__u64)t;
+	seen->pid = (__u32)bpf_get_current_pid_tgid();
+	seen->gap = 0;
+	seen->flags = KD_WIT_RUNNING;
+	if (bpf_core_field_exists(t->rcu_read_lock_nesting)) {
+		nesting = BPF_CORE_READ(t, rcu_read_lock_nesting);
+		seen->flags |= KD_WIT_NEST_KNOWN;
+	}
+	if (user) {
+		seen->flags |= KD_WIT_USER;
+		base_nesting = nesting;
+		base_count = count;
+		return;
+	}
+	if (!seen->pid && !(count & HG_SOFTIRQ_BITS)) {
+		seen->flags |= KD_WIT_USER | KD_WIT_IDLE;
+		return;
+	}
+	if ((int)(nesting - base_nesting) > 0)
+		seen->flags |= KD_WIT_READER;
+	if (count != base_count)
+		seen->flags |= KD_WIT_BARRED;
+}
+
+static __always_inline bool owes(__u32 kind, __u32 cpu)
+{
+	struct rcu_data *rdp = percpu_rcu_data(cpu);
+	struct rcu_node *rnp;
+	__u64 mask;
+
+	if (!rdp)
+		return false;
+	rnp = BPF_CORE_READ(rdp, mynode);
+	mask = kind == HG_NORMAL ? BPF_CORE_READ(rnp, qsmask) : BPF_CORE_READ(rnp, expmask);
+	return mask & BPF_CORE_READ(rdp, grpmask);
+}
+
+/* --- the flight recorder --- */
+
+static __always_inline void begin_record(struct hg_cpu *c, __u64 start, __u32 here)
+{
+	__builtin_memset(c, 0, offsetof(struct hg_cpu, reported_of));
+	c->early[0].when = c->early[1].when = 0;
+	c->start = c->tick = c->last = start;
+	c->switches = switches_of(here);
+	c->steal = steal_of(here);
+}
+
+static __always_inline void record_gap(struct hg_cpu *c, __u64 now)
+{
+	__u64 gap = now > c->last ? now - c->last : 0;
+
+	if (gap > c->gap) {
+		c->gap = gap;
+		c->gap_end = now;
+	}
+	c->last = now;
+}
+
+/* What RCU itself knows of this CPU. */
+static __always_inline void record_rcu(struct hg_cpu *c, __u32 here, __u64 now)
+{
+	struct rcu_data *rdp = percpu_rcu_data(here);
+	__u8 no_qs = 1;
+
+	if (!rdp)
+		return;
+	if (!c->urgent && BPF_CORE_READ(rdp, rcu_urgent_qs))
+		c->urgent = now;
+	bpf_probe_read_kernel(&no_qs, 1, &rdp->cpu_no_qs);
+	if (!no_qs && BPF_CORE_READ(rdp, core_needs_qs)) {
+		if (!c->unreported)
+			c->unreported = now;
+	} else if (c->unreported) {
+		c->unreported_ns += now - c->unreported;
+		c->unreported = 0;
+	}
+}
+
+/* A trace of user mode: registers as they were when the kernel was entered from there. */
+static __always_inline void record_passes(struct hg_cpu *c, struct hg_seen *seen)
+{
+	__u64 regs[USER_REGS] = {}, sum = 0;
+	struct task_struct *t;
+	int i;
+
+	if (seen->flags & KD_WIT_USER) {
+		c->task = 0;
+		return;
+	}
+	t = bpf_get_current_task_btf();
+	if (bpf_probe_read_kernel(regs, sizeof(regs), (void *)bpf_task_pt_regs(t)))
+		return;
+	for (i = 0; i < USER_REGS; i++)
+		sum = (sum ^ regs[i]) * 0x9e3779b97f4a7c15ULL;
+	if (c->task == seen->task && c->regs != sum)
+		c->passes++;
+	c->task = seen->task;
+	c->regs = sum;
+}
+
+static __always_inline void count_tick(struct hg_cpu *c, __u32 flags)
+{
+	c->ticks++;
+	if (flags & KD_WIT_USER)
+		c->user++;
+	else if (flags & KD_WIT_READER)
+		c->reader++;
+	else if (!(flags & KD_WIT_BARRED))
+		c->bare++;
+	if (flags & KD_WIT_BARRED)
+		c->barred++;
+}
+
+static __noinline int record(__u32 kind, struct hg_cpu *c, struct hg_seen *seen, __u64 now)
+{
+	struct hg_wait *w = &waits[kind & (HG_KINDS - 1)];
+	__u64 start = *(volatile __u64 *)&w->start;
+	__u32 here = bpf_get_smp_processor_id();
+
+	if (!c || !seen || !start)
+		return 0;
+	if (c->start != start)
+		begin_record(c, start, here);
+	seen->gap = now > c->tick ? now - c->tick : 0;
+	c->tick = now;
+	alive(w, now);
+	if (!owes(kind, here))
+		return 0; /* it has reported: what runs here now is in nobody's way */
+	record_gap(c, now);
+	if (kind == HG_NORMAL)
+		record_rcu(c, here, now);
+	record_passes(c, seen);
+	count_tick(c, seen->flags);
+	return 0;
+}
+
+#endif
