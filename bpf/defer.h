@@ -423,7 +423,7 @@ enum kd_fact {
 	KD_F_HOLDOUTS,   /* most tasks that were waited for at one time */
 	KD_F_READY_NS,   /* callbacks: when their grace period had ended */
 	KD_F_BATCH_NS,   /* when the batch began in which it was run */
-	KD_F_QUEUE,      /* callbacks on the list when that batch began */
+	KD_F_QUEUE,      /* callbacks on the list at the last look before its turn */
 	KD_F_AHEAD,      /* callbacks that ran on that list between READY and its turn */
 	KD_F_SLOWEST_NS, /* the longest of these */
 	KD_F_GPS,        /* grace periods that ended during the wait */
@@ -440,6 +440,7 @@ enum kd_fact {
 	 * (bpf_task_pt_regs) had changed. 0: none was seen. Tells a loop of system calls from one long reader.
 	 */
 	KD_F_PASSES,
+	KD_F_MARGIN_NS, /* by how much it may have been longer: what is known to a tick */
 	KD_F_COUNT,
 };
 #define KD_FACTS_MAX 40

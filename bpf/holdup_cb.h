@@ -11,43 +11,50 @@ struct hc_gp {
 	__u64 seq, end;
 };
 
-/* A callback that is followed from its hand-over until its turn. */
+/* A callback that is followed from the first look that finds it on its list until its turn. */
 struct hc_followed {
-	__u64 head, func;
-	__u64 when;  /* ns */
-	__u64 ran;   /* how many of that list had run by then */
-	__u64 asked; /* ns: when a grace period was asked for it; 0: not yet, or not seen */
-	__u64 seq;   /* the grace period whose end it waits for */
+	__u64 number; /* of all that were ever handed over to its list */
+	__u64 func;
+	__u64 when;   /* ns of that look */
+	__u64 margin; /* it had been there for this long at most */
+	__u64 done;   /* how many of that list had run by then */
+	__u64 asked;  /* ns: first look at which a grace period was asked for it; 0: not yet */
+	__u64 ready;  /* ns: first look at which that was over; 0: not yet */
+	__u64 seq;    /* the grace period whose end it waits for; 0: not known */
 	__u64 lazy;
 };
-
-/* Words of hc_cpu.scratch, one for each program that may interrupt the others. */
-enum hc_scratch { HC_SCRATCH_BEGIN, HC_SCRATCH_END, HC_SCRATCH_COUNT };
 
 /* A CPU's callback list, which is named while recording is on. */
 struct hc_cpu {
 	__u64 list; /* &rcu_data.cblist; 0: not recording */
-	__u64 bypass;
 	__u64 offloadable;
-	__u64 rclp;        /* the batch of this list that runs on this CPU; 0: none */
-	__u64 next;        /* jiffies from which on another callback is followed */
-	__u64 tail, front; /* of those followed: written by one end each */
-	__u64 given;       /* up to here they have a grace period */
-	__u64 hint_head, hint_lazy;
-	/* the batch */
-	__u64 ran;                /* callbacks of this list that have run */
-	__u64 batch_ns, queue;    /* when it began, what stood on the list */
-	__u64 run_ns, run_func;   /* the callback that runs now; 0: none */
-	__u64 slow_ns, slow_func; /* the longest since `slow_from` */
-	__u64 slow_from;
+	__u64 busy; /* one at a time looks or takes */
+	__u64 scratch;
+	/* the batch that began last */
+	__u64 rclp;     /* the local list that it is run from */
+	__u64 batch_ns; /* when */
+	__u64 runner;   /* the task that runs it */
+	/* the last look */
+	__u64 looked_ns;
+	__u64 done;    /* callbacks that were taken off to be run, ever */
+	__u64 newest;  /* number of the last of the list */
+	__u64 queue;   /* how many the list counts */
+	__u64 next_ns; /* from when on another callback is followed */
+	/* of those followed: to `front` they had their turn, to `ready` they could have it */
+	__u64 tail, front, ready;
+	/* the callback that runs */
+	__u64 run;                /* its number; 0: none */
+	__u64 run_ns, run_seen;   /* first and last look at it */
+	__u64 run_margin;         /* it may have run for that much longer */
+	__u64 run_func;           /* 0: not seen */
+	__u64 slow_ns, slow_from; /* the longest since then */
 	/* what is reported */
-	__u64 reported_ns, reported_took; /* the last one */
-	__u64 id, run_id;                 /* how many reports */
-	__u64 seen_ns;                    /* last look at the kthread */
+	__u64 reported_ns, reported_took, reported_late; /* the last one */
+	__u64 id, run_id;                                /* how many reports */
+	__u64 seen_ns;                                   /* last look at the kthread */
 	__u64 kthread_ns, kthread_pid;
 	__u64 witnesses, run_witnesses; /* of what is not reported yet */
 	__u64 witness_ns;
-	__u64 scratch[HC_SCRATCH_COUNT];
 	struct hc_followed followed[HC_FOLLOWED];
 };
 

@@ -37,7 +37,7 @@ static const struct fact_info facts[] = {
 	[KD_F_HOLDOUTS] = { "holdouts", FACT_COUNT, "most tasks waited for at one time" },
 	[KD_F_READY_NS] = { "ready_ns", FACT_NS, "its grace period was over after" },
 	[KD_F_BATCH_NS] = { "batch_ns", FACT_NS, "its batch began after" },
-	[KD_F_QUEUE] = { "queue", FACT_COUNT, "callbacks on the list when its batch began" },
+	[KD_F_QUEUE] = { "queue", FACT_COUNT, "callbacks on the list just before its turn" },
 	[KD_F_AHEAD] = { "ahead", FACT_COUNT, "callbacks that ran before it when it was ready" },
 	[KD_F_SLOWEST_NS] = { "slowest_ns", FACT_NS, "the longest of these" },
 	[KD_F_GPS] = { "grace_periods", FACT_COUNT, "grace periods that ended meanwhile" },
@@ -51,6 +51,7 @@ static const struct fact_info facts[] = {
 	[KD_F_OWNER_PID] = { "owner_pid", FACT_PID, "who held the lock the longest meanwhile" },
 	[KD_F_PASSES] = { "passes", FACT_COUNT,
 			  "times its task had been in user mode between two ticks" },
+	[KD_F_MARGIN_NS] = { "margin_ns", FACT_NS, "it may have been longer by up to" },
 };
 COVERS(facts, KD_F_COUNT);
 

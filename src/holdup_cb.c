@@ -27,7 +27,6 @@ struct holdup_cb {
 	int cpus; /* possible */
 	int *online;
 	int nonline;
-	bool offload; /* some CPU may be offloaded */
 };
 
 /* The kernel keeps a spare element of each table for each CPU. */
@@ -48,8 +47,7 @@ static void size_maps(struct holdup_cb *h)
 	uint32_t cpus = (uint32_t)h->cpus;
 
 	bpf_map__set_max_entries(h->skel->maps.cpus, cpus);
-	bpf_map__set_max_entries(h->skel->maps.lists, cpus);
-	bpf_map__set_max_entries(h->skel->maps.batches, cpus < 16 ? 16 : cpus);
+	bpf_map__set_max_entries(h->skel->maps.kthreads, cpus);
 }
 
 static void set_constants(struct holdup_cb *h, const struct source_conf *conf)
@@ -59,15 +57,9 @@ static void set_constants(struct holdup_cb *h, const struct source_conf *conf)
 	uint64_t hz = k->hz ? (uint64_t)k->hz : 1000;
 
 	ro->nr_cpus = (uint32_t)h->cpus;
-	ro->offload = h->offload;
-	ro->lazy_exists = h->offload && kernel_has_field(k, "rcu_data", "lazy_len") &&
-			  kernel_has_func(k, "__call_rcu_common");
-	ro->seq_is_pair = kernel_has_field(k, "rcu_gp_seq", "norm");
 	ro->limit_ns = conf->over_ns[KD_M_CALL_RCU_LATENCY];
 	ro->run_limit_ns = conf->over_ns[KD_M_CALL_RCU_HOLDUP];
-	ro->step_jiffies = ro->limit_ns * hz / 1000000000ULL / STEPS;
-	if (!ro->step_jiffies)
-		ro->step_jiffies = 1;
+	ro->step_ns = ro->limit_ns / STEPS;
 	ro->tick_ns = 1000000000ULL / hz;
 }
 
@@ -96,7 +88,7 @@ static int load_object(struct holdup_cb *h, const struct source_conf *conf)
 	source_choose_programs(h->skel->obj, h->plan, KD_SRC_CALL_RCU);
 	err = bpf_map__reuse_fd(h->skel->maps.ring, conf->ring_fd);
 	if (!err)
-		err = bpf_util_load(h->skel->obj);
+		err = bpf_util_load_skeleton(h->skel->skeleton);
 	if (err)
 		holdup_refuse(h->plan, KD_SRC_CALL_RCU, "the kernel does not load its programs: %s",
 			      bpf_util_load_error(err));
@@ -131,27 +123,10 @@ static int control_all(struct holdup_cb *h, enum hc_run what)
 		err = control(h, what, cpu, &answer);
 		if (!err && (int32_t)answer < 0)
 			err = -ENODATA; /* no such CPU in the tables, or in the kernel's */
-		h->offload |= answer == 1;
+		if (!err && answer == 1)
+			h->skel->bss->offload = 1;
 	}
 	return err;
-}
-
-/*
- * Whether callbacks may be run away from their CPU is known once a program has looked, with nothing
- * attached; it is a constant of the programs, so they are loaded anew.
- */
-static int load_for_here(struct holdup_cb *h, const struct source_conf *conf)
-{
-	int err = load_object(h, conf);
-
-	if (!err)
-		err = control_all(h, HC_START);
-	if (!err)
-		err = control_all(h, HC_STOP);
-	if (err || !h->offload)
-		return err;
-	holdup_cb_bpf__destroy(h->skel);
-	return load_object(h, conf);
 }
 
 static int prepare(struct holdup_cb *h, const struct source_conf *conf)
@@ -165,7 +140,7 @@ static int prepare(struct holdup_cb *h, const struct source_conf *conf)
 		return -E2BIG;
 	}
 	err = cpus_read("online", &h->online, &h->nonline);
-	return err ? err : load_for_here(h, conf);
+	return err ? err : load_object(h, conf);
 }
 
 static void holdup_cb_unload(void *state)
@@ -202,12 +177,6 @@ static size_t holdup_cb_hooks(void *state, struct source_hook *hooks, size_t max
 {
 	struct holdup_cb *h = state;
 
-	if (!h->offload) {
-		plan_drop_hook(h->plan, KD_SRC_CALL_RCU, "hc_bypass");
-		plan_drop_hook(h->plan, KD_SRC_CALL_RCU, "hc_bypass_flush");
-	}
-	if (!h->skel->rodata->lazy_exists)
-		plan_drop_hook(h->plan, KD_SRC_CALL_RCU, "hc_lazy_wish");
 	return source_collect_hooks(h->skel->obj, h->plan, KD_SRC_CALL_RCU, hooks, max);
 }
 

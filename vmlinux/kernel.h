@@ -21,8 +21,9 @@ struct callback_head {
 
 /* A plain list; the batch being invoked is one, on the stack of who invokes it. */
 struct rcu_cblist {
-	struct callback_head *head; /* 6.1.. */
-	long len;                   /* 6.1.. */
+	struct callback_head *head;  /* 6.1.. */
+	struct callback_head **tail; /* 6.1.. */
+	long len;                    /* 6.1.. */
 };
 
 struct list_head {
@@ -31,7 +32,19 @@ struct list_head {
 
 struct rcu_segcblist {
 	struct callback_head *head; /* 6.1.. */
-	long seglen[4];             /* 6.1.. done, wait, next_ready, next */
+	struct callback_head *
+		*tails[4];       /* 6.1.. where each segment ends: done, wait, next_ready, next */
+	unsigned long gp_seq[4]; /* 6.1.. what they wait for; since 7.3 of a type of its own */
+	long seglen[4];          /* 6.1.. */
+};
+
+struct rcu_gp_seq {
+	unsigned long norm; /* 7.3.. */
+	unsigned long exp;  /* 7.3.. */
+};
+
+struct rcu_segcblist___pair {
+	struct rcu_gp_seq gp_seq[4]; /* 6.1.. since 7.3 of this type */
 };
 
 /* len counts all that is not yet invoked: every segment, the bypass list, the batch in progress. */

@@ -112,6 +112,15 @@ for what in "$@"; do
 		esac ;;
 	everything) watched "$load" everything kdefer hist -i 1000s --json ;;
 	why) watched "$load" why kdefer why --json ;;
+	why-*) watched "$load" "$way" kdefer why -s "${way#why-}" --json ;; # one of its sources
+	hist-why) # reports beside measures, as record and top take them
+		kdefer why --json >"/out/$load.beside.out" 2>"/out/$load.beside.err" &
+		beside=$!
+		watched "$load" "$way" kdefer hist -s call_rcu -i 1000s --json
+		kill -TERM $beside
+		wait $beside
+		sleep 2
+		;;
 	lists) watched "$load" lists kdefer lists -i 1 --ndjson ;;
 	bpftrace) bpftrace_script "$load" ;;
 	triggers)
@@ -119,4 +128,7 @@ for what in "$@"; do
 		measure "$load" triggers
 		;;
 	esac
+done
+for load in $warm; do
+	measure "$load" unwatched
 done
