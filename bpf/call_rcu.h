@@ -89,8 +89,7 @@ KD_STATIC_ASSERT(sizeof(struct cr_cell) == 64);
 /* What the run-on-demand programs are asked (struct kd_run_args.arg[0..]). */
 enum cr_run {
 	CR_START, /* arg[1] = CPU whose list it is; run on that CPU if it is online; 1: it may be offloaded */
-	CR_STOP,          /* arg[1] = CPU */
-	CR_TASKS_WAITING, /* returns how many Tasks and (up to 6.19) Tasks Trace callbacks wait */
+	CR_STOP, /* arg[1] = CPU */
 };
 
 /*

@@ -45,23 +45,9 @@ static __always_inline int stop(__u32 cpu)
 	return 0;
 }
 
-static long count_tasks(__u32 cpu, __u64 *waiting)
-{
-	struct rcu_tasks_percpu *p = (void *)percpu_address(PERCPU_TASKS, cpu);
-
-	if (p)
-		*waiting += list_len((__u64)&p->cblist);
-	p = (void *)percpu_address(PERCPU_TASKS_TRACE, cpu);
-	if (p)
-		*waiting += list_len((__u64)&p->cblist);
-	return 0;
-}
-
 SEC("raw_tp")
 int kd_control(struct kd_run_args *args)
 {
-	__u64 waiting = 0;
-
 	__u32 cpu = args->arg[1];
 
 	switch (args->arg[0]) {
@@ -71,9 +57,6 @@ int kd_control(struct kd_run_args *args)
 	case CR_STOP:
 		*(volatile __u64 *)&runs_on = 0;
 		return stop(cpu);
-	case CR_TASKS_WAITING:
-		bpf_loop(nr_cpus, count_tasks, &waiting, 0);
-		return waiting;
 	}
 	return -1;
 }

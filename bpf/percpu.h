@@ -21,6 +21,7 @@ enum percpu_var {
 	PERCPU_PREEMPT_COUNT,    /* up to 6.1, and since 6.15 */
 	PERCPU_HOT,              /* in between: struct pcpu_hot has it */
 	PERCPU_CPUSTAT,          /* struct kernel_cpustat */
+	PERCPU_TRACEPOINT_SRCU,  /* struct srcu_data of the domain that tracepoints hand over to */
 	PERCPU_COUNT,
 };
 

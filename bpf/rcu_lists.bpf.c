@@ -13,6 +13,7 @@
  * unless that CPU is offloaded: read there twice with the same result, they are what they were at one
  * moment. All else is read from afar, each word whole, but not all at one moment, and is marked so.
  */
+#include "cblist.bpf.h"
 #include "jiffies.bpf.h"
 #include "percpu.bpf.h"
 #include "srcu_domains.bpf.h"
@@ -29,19 +30,6 @@ struct {
 
 /* --- one callback list --- */
 
-static __always_inline __u64 list_len(__u64 list)
-{
-	__u64 len = 0;
-
-	if (bpf_core_field_exists(struct rcu_segcblist___atomic, len.counter))
-		bpf_probe_read_kernel(&len, sizeof(len),
-				      &((struct rcu_segcblist___atomic *)list)->len.counter);
-	else if (bpf_core_field_exists(struct rcu_segcblist___plain, len))
-		bpf_probe_read_kernel(&len, sizeof(len),
-				      &((struct rcu_segcblist___plain *)list)->len);
-	return len;
-}
-
 /* The length first: what joins meanwhile then shows in a segment and not as being invoked. */
 static __always_inline void see_list(struct rl_seen *l, __u64 list)
 {
@@ -51,7 +39,7 @@ static __always_inline void see_list(struct rl_seen *l, __u64 list)
 	l->length[KD_LIST_LAZY] = l->length[KD_LIST_BYPASS] = 0;
 	l->age_ns[0] = l->age_ns[1] = KD_UNKNOWN;
 	l->exact = 0;
-	l->len = list_len(list);
+	l->len = cblist_len(list);
 	bpf_probe_read_kernel(l->length, 4 * sizeof(__u64), &s->seglen);
 	sum = l->length[KD_LIST_DONE] + l->length[KD_LIST_WAIT] + l->length[KD_LIST_NEXT_READY] +
 	      l->length[KD_LIST_NEXT];
@@ -265,7 +253,7 @@ static __always_inline void see_domain(struct rl_out *o, __u32 domain)
 	struct srcu_domain *d = bpf_map_lookup_elem(&domains, &domain);
 	struct srcu_data *sdp = srcu_data_of(d, o->cpu);
 
-	if (!sdp || !list_len((__u64)&sdp->srcu_cblist))
+	if (!sdp || !cblist_len((__u64)&sdp->srcu_cblist))
 		return;
 	o->key = srcu_domain_see(d, sdp);
 	see_list(&o->l, (__u64)&sdp->srcu_cblist);

@@ -9,6 +9,7 @@
 #include "doc_parts.h"
 #include "format.h"
 #include "own_cost.h"
+#include "session.h"
 #include "plan.h"
 
 #ifndef KDEFER_VERSION
@@ -68,7 +69,8 @@ static const struct {
 	{ "cpus_online", true }, { "cpus_possible", true },
 	{ "numa_nodes", true },  { "hypervisor", false },
 	{ "hz", true },          { "first_fqs_jiffies", true },
-	{ "preempt", false },    { "taint", true },
+	{ "preempt", false },    { "preempt_from", false },
+	{ "taint", true },
 };
 
 /* A fact that is there, but is no number, is as good as none. */
@@ -282,6 +284,8 @@ void doc_self(struct json *j, const struct model *m, const struct scope *sc,
 	doc_known(j, "rss_bytes", known, self->rss_bytes);
 	doc_known(j, "kernel_bytes", known, self->kernel_bytes);
 	doc_known(j, "attach_ns", known, self->attach_ns);
+	doc_known(j, "settle_ns", model_fact(m, SESSION_SETTLE_NS),
+		  model_fact_u64(m, SESSION_SETTLE_NS, 0));
 	doc_known(j, "detach_ns", self->detach_ns, self->detach_ns);
 	doc_known(j, "grace_periods", known, self->grace_periods);
 	json_close(j);

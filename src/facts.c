@@ -149,6 +149,18 @@ static void add_seccomp(struct facts *f)
 		facts_add(f, "seccomp", "seccomp of this process", modes[*text - '0']);
 }
 
+static void add_preempt(struct facts *f, const struct kernel *k)
+{
+	const char *from = preempt_from_name(k);
+
+	facts_add(f, "preempt", "preemption model", k->preempt);
+	facts_add(f, "preempt_from",
+		  k->preempt_from == PREEMPT_BOOTED
+			  ? "preemption model known from (it may have been changed since)"
+			  : "preemption model known from",
+		  from ? from : "");
+}
+
 static void add_tasks_gp(struct facts *f, const struct kernel *k)
 {
 	char text[64];
@@ -176,7 +188,7 @@ static void add_files(struct facts *f)
 void facts_read(struct facts *f, const struct kernel *k)
 {
 	f->n = 0;
-	facts_add(f, "preempt", "preemption model", k->preempt);
+	add_preempt(f, k);
 	add_number(f, "hz", "ticks a second (HZ)", k->hz);
 	add_files(f);
 	add_offloaded(f);

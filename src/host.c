@@ -10,13 +10,13 @@
 #include <string.h>
 #include <sys/utsname.h>
 #include <time.h>
-#include <zlib.h>
 
 #include "clock.h"
 #include "file.h"
 #include "format.h"
 #include "host.h"
 #include "kernel.h"
+#include "kernel_config.h"
 #include "stream.h"
 
 int host_fact(struct stream *s, const char *name, const char *value)
@@ -139,6 +139,8 @@ static int fact_kernel(const struct kernel *k, struct stream *s)
 	int err = host_fact(s, "preempt", k->preempt);
 
 	if (!err)
+		err = host_fact(s, "preempt_from", preempt_from_name(k));
+	if (!err)
 		err = fact_u64(s, "cpus_online", (uint64_t)k->online_cpus);
 	if (!err)
 		err = fact_u64(s, "cpus_possible", (uint64_t)k->possible_cpus);
@@ -181,37 +183,22 @@ static bool config_matters(const char *line)
 	return false;
 }
 
-static gzFile open_config(void)
+static int fact_option(void *ctx, char *line)
 {
-	gzFile f = gzopen("/proc/config.gz", "re");
-	char path[512];
-	struct utsname u;
+	char *value = strchr(line, '='), name[600];
 
-	if (f || uname(&u))
-		return f;
-	snprintf(path, sizeof(path), "/boot/config-%s", u.release);
-	return gzopen(path, "re"); /* plain files are read as they are */
+	if (!value || !config_matters(line))
+		return 0;
+	*value++ = '\0';
+	snprintf(name, sizeof(name), "config.%s", line);
+	return host_fact(ctx, name, value);
 }
 
 static int fact_config(struct stream *s)
 {
-	gzFile f = open_config();
-	char line[512], name[600];
-	int err = 0;
+	int err = kernel_config_each(fact_option, s);
 
-	while (f && !err && gzgets(f, line, sizeof(line))) {
-		char *value = strchr(line, '=');
-
-		if (!value || !config_matters(line))
-			continue;
-		*value++ = '\0';
-		value[strcspn(value, "\n")] = '\0';
-		snprintf(name, sizeof(name), "config.%s", line);
-		err = host_fact(s, name, value);
-	}
-	if (f)
-		gzclose(f);
-	return err;
+	return err == -ENOENT ? 0 : err;
 }
 
 /* Which lists of BPF memory wait for what differs; an empty list would not tell. */

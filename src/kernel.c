@@ -34,6 +34,15 @@ int kernel_recall_types(struct kernel *k)
 	return k->btf ? 0 : -ENOENT;
 }
 
+const char *preempt_from_name(const struct kernel *k)
+{
+	static const char *const names[] = {
+		[PREEMPT_SHOWN] = "kernel", [PREEMPT_BUILT] = "config", [PREEMPT_BOOTED] = "boot"
+	};
+
+	return names[k->preempt_from];
+}
+
 bool kernel_has_cap(const struct kernel *k, unsigned int cap)
 {
 	bool stands_for = cap == KERNEL_CAP_BPF || cap == KERNEL_CAP_PERFMON;

@@ -16,6 +16,14 @@ struct btf_type;
 
 enum tri { NO, YES, UNKNOWN };
 
+/* What the preemption model was learnt from. */
+enum preempt_from {
+	PREEMPT_UNKNOWN,
+	PREEMPT_SHOWN,  /* the running kernel shows it */
+	PREEMPT_BUILT,  /* it was built so, and can be no other */
+	PREEMPT_BOOTED, /* it was booted so, and may have been changed since */
+};
+
 struct name_set; /* sorted set of function names */
 
 struct kernel_symbol {
@@ -53,6 +61,7 @@ struct kernel {
 	char lsm[128];         /* security modules at work, "" unknown */
 	const char *livepatch; /* folder of the patches at work; NULL: the kernel's own */
 	char preempt[16];      /* "none", "voluntary", "full", "lazy", "rt", "" unknown */
+	enum preempt_from preempt_from;
 	int possible_cpus, online_cpus;
 };
 
@@ -80,6 +89,7 @@ void kernel_forget_types(struct kernel *k);
 int kernel_recall_types(
 	struct kernel *k); /* reads it again if it was let go. 0 or a negative errno */
 
+const char *preempt_from_name(const struct kernel *k); /* NULL: unknown */
 bool kernel_has_cap(const struct kernel *k,
 		    unsigned int cap); /* CAP_SYS_ADMIN stands for BPF and PERFMON */
 bool kernel_has_func(const struct kernel *k, const char *name); /* BTF FUNC */

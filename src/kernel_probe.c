@@ -14,6 +14,8 @@
 #include "cpus.h"
 #include "file.h"
 #include "kernel.h"
+#include "kernel_config.h"
+#include "kernel_preempt.h"
 
 static uint64_t effective_caps(void)
 {
@@ -123,6 +125,27 @@ static void read_lockdown(struct kernel *k)
 	k->lockdown_integrity = strstr(line, "[none]") ? NO : YES;
 }
 
+static int note_preempt_option(void *ctx, char *line)
+{
+	preempt_config_line(ctx, line);
+	return 0;
+}
+
+/* Without debugfs the kernel does not show it: what it was built with and booted with tells. */
+static void derive_preempt(struct kernel *k)
+{
+	struct preempt_config config = { 0 };
+	char cmdline[8192];
+	bool known = !file_line("/proc/cmdline", cmdline, sizeof(cmdline)), fixed;
+	const char *model;
+
+	if (kernel_config_each(note_preempt_option, &config))
+		return;
+	model = preempt_model(&config, known ? cmdline : NULL, &fixed);
+	snprintf(k->preempt, sizeof(k->preempt), "%s", model);
+	k->preempt_from = !*model ? PREEMPT_UNKNOWN : fixed ? PREEMPT_BUILT : PREEMPT_BOOTED;
+}
+
 static void read_preempt(struct kernel *k)
 {
 	char line[128], *open, *close;
@@ -130,16 +153,20 @@ static void read_preempt(struct kernel *k)
 
 	if (!file_u64("/sys/kernel/realtime", &rt) && rt) {
 		snprintf(k->preempt, sizeof(k->preempt), "rt");
+		k->preempt_from = PREEMPT_SHOWN;
 		return;
 	}
 	if (file_line("/sys/kernel/debug/sched/preempt", line, sizeof(line)))
-		return;
+		line[0] = '\0';
 	open = strchr(line, '(');
 	close = open ? strchr(open, ')') : NULL;
-	if (!close)
+	if (!close) {
+		derive_preempt(k);
 		return;
+	}
 	*close = '\0';
 	snprintf(k->preempt, sizeof(k->preempt), "%.15s", open + 1);
+	k->preempt_from = PREEMPT_SHOWN;
 }
 
 /* The coarse clocks advance with the tick, and their resolution is its length. */

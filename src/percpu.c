@@ -27,6 +27,7 @@ static const char *const names[PERCPU_COUNT] = {
 	[PERCPU_TASKS_TRACE_SRCU] = "rcu_tasks_trace_srcu_struct_srcu_data",
 	[PERCPU_IRQ_REGS] = "__irq_regs",
 	[PERCPU_KSOFTIRQD] = "ksoftirqd",
+	[PERCPU_TRACEPOINT_SRCU] = "tracepoint_srcu_srcu_data",
 };
 
 const char *percpu_name(enum percpu_var var)

@@ -3,11 +3,9 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <malloc.h>
-#include <linux/membarrier.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <bpf/bpf.h>
@@ -20,12 +18,10 @@
 #include "host.h"
 #include "log.h"
 #include "session_state.h"
+#include "text.h"
 
 #define RING_BYTES (256u << 10)
 #define RING_LEAST 4096u
-#define SETTLE_NAP_NS 10000000ULL
-#define SETTLE_MOST_NS \
-	2000000000ULL /* a Tasks grace period takes some 0.3 s here, twice that under load */
 #define SLOW_DETACH_NS 1000000000ULL
 /* For one hook: some thirty times what kernels of the matrix take. The process that detaches needs no help. */
 #define DETACH_WAIT_NS 10000000000ULL
@@ -243,34 +239,52 @@ static int attach(struct session *s)
 	return 0;
 }
 
-static uint64_t unsettled(const struct session *s)
+static int say_settled(struct session *s, const struct settle_result *r)
 {
-	uint64_t waiting = 0;
+	char left[128] = "", took[32];
+	int err;
 
-	for (size_t i = 0; sources[i]; i++)
-		if (s->state[i] && sources[i]->unsettled)
-			waiting += sources[i]->unsettled(s->state[i]);
-	return waiting;
+	for (unsigned int f = 0; f < KD_FL_RCU_END; f++)
+		if (r->unsettled >> f & 1)
+			text_append(left, sizeof(left), "%s%s", *left ? ", " : "", flavour_name(f));
+	if (*left) {
+		log_warn(
+			"callbacks or grace periods of %s that attaching caused may be among what is "
+			"measured: they were not past in time (--attach-timeout)",
+			left);
+		err = events_say(s->out, "not_settled", left);
+		if (err)
+			return err;
+	}
+	snprintf(took, sizeof(took), "%llu", (unsigned long long)r->took_ns);
+	return host_fact(s->out, SESSION_SETTLE_NS, took);
 }
 
-/*
- * Attaching hands over callbacks of its own, Tasks ones that hand over RCU ones in turn. They are past
- * once no Tasks callback waits and one more RCU grace period is over; on a host that never runs out
- * of them, when it has taken long enough.
- */
-static void settle(struct session *s)
+/* Attaching hands over callbacks of its own and asks for grace periods: they are not to be measured. */
+static int settle_down(struct session *s)
 {
-	const struct timespec nap = clock_timespec(SETTLE_NAP_NS);
-	uint64_t end = clock_mono_ns() + SETTLE_MOST_NS;
-	bool waited = false;
+	const struct settle_conf conf = { .flavours = settle_flavours(&s->plan),
+					  .most_ns = s->conf.attach_timeout_ns,
+					  .stopped = s->conf.stopped };
+	struct settle_result r;
 
-	while (unsettled(s) && clock_mono_ns() < end && !(s->conf.stopped && s->conf.stopped())) {
-		nanosleep(&nap, NULL);
-		waited = true;
-	}
-	s->self.grace_periods += waited;
-	if (!syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0))
-		s->self.grace_periods++;
+	settle(s->settle, &conf, &r);
+	s->settle = NULL;
+	s->self.grace_periods = r.grace_periods;
+	return say_settled(s, &r);
+}
+
+static int load_settle(struct session *s)
+{
+	char lacks[128], text[256];
+
+	if (!s->nhooks || !settle_flavours(&s->plan))
+		return 0;
+	s->settle = settle_load(&s->kernel, s->ring_fd, lacks, sizeof(lacks));
+	if (s->settle)
+		return 0;
+	snprintf(text, sizeof(text), "Tasks grace periods cannot be waited for: %s", lacks);
+	return events_say(s->out, "not_settled", text);
 }
 
 static int nothing_left(struct session *s)
@@ -328,6 +342,8 @@ static int open_all(struct session *s)
 		err = open_ring(s);
 	if (!err && plan_any_on(&s->plan))
 		err = load_sources(s);
+	if (!err)
+		err = load_settle(s);
 	kernel_forget_types(&s->kernel);
 	malloc_trim(
 		0); /* loading took several times what measuring, and the process of attach.c, need */
@@ -336,8 +352,9 @@ static int open_all(struct session *s)
 	if (err)
 		return err;
 	if (s->nhooks)
-		settle(s);
-	err = plan_emit(&s->plan, s->out);
+		err = settle_down(s);
+	if (!err)
+		err = plan_emit(&s->plan, s->out);
 	if (!err && !plan_any_on(&s->plan))
 		err = nothing_left(s);
 	return err;
@@ -382,6 +399,7 @@ static void free_session(struct session *s)
 		if (s->state[i])
 			sources[i]->unload(s->state[i]);
 	listers_unload(&s->listers);
+	settle_unload(s->settle);
 	ring_buffer__free(s->ring);
 	if (s->ring_fd >= 0)
 		close(s->ring_fd);

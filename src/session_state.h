@@ -14,6 +14,7 @@
 #include "listers.h"
 #include "plan.h"
 #include "session.h"
+#include "settle.h"
 #include "source.h"
 #include "stream.h"
 
@@ -48,6 +49,7 @@ struct session {
 	void *state[SOURCES_MAX]; /* by index in sources[]; NULL: not loaded */
 	struct source_hook hook[HOOKS_MAX];
 	unsigned int owner[HOOKS_MAX]; /* source id */
+	struct settle *settle;         /* until all is attached; NULL */
 	struct attach *attach;         /* the process that holds the links */
 	int link[HOOKS_MAX];
 	uint64_t missed[HOOKS_MAX]; /* at the start */

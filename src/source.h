@@ -45,11 +45,6 @@ struct source {
 	int (*load)(void **state, struct source_conf *conf);
 	/* Fills hooks (room for max) with what is to be attached; returns how many. */
 	size_t (*hooks)(void *state, struct source_hook *hooks, size_t max);
-	/*
-	 * After attaching: how many callbacks that it may have caused still wait (Tasks callbacks of the
-	 * trampolines). Recording begins when there are none, or one is tired of waiting. May be NULL.
-	 */
-	uint64_t (*unsettled)(void *state);
 	/* Recording on: from the next event on this is a measurement. */
 	int (*start)(void *state);
 	/*

@@ -372,16 +372,6 @@ static size_t call_rcu_hooks(void *state, struct source_hook *hooks, size_t max)
 	return source_collect_hooks(c->skel->obj, c->plan, KD_SRC_CALL_RCU, hooks, max);
 }
 
-static uint64_t call_rcu_unsettled(void *state)
-{
-	struct call_rcu *c = state;
-	uint64_t args[4] = { CR_TASKS_WAITING };
-	uint32_t waiting = 0;
-
-	return bpf_util_run(bpf_program__fd(c->skel->progs.kd_control), args, &waiting) ? 0
-											: waiting;
-}
-
 /* Of programs that are not loaded: none. */
 static uint64_t kfree_missed(const struct call_rcu *c)
 {
@@ -426,7 +416,6 @@ const struct source source_call_rcu = {
 	.id = KD_SRC_CALL_RCU,
 	.load = call_rcu_load,
 	.hooks = call_rcu_hooks,
-	.unsettled = call_rcu_unsettled,
 	.start = call_rcu_start,
 	.tick = call_rcu_tick,
 	.stop = call_rcu_stop,

@@ -125,7 +125,7 @@ static void an_empty_model(void **state)
 		"\"cpu_model\":null,"
 		"\"cpus_online\":null,\"cpus_possible\":null,\"numa_nodes\":null,"
 		"\"hypervisor\":null,\"hz\":null,\"first_fqs_jiffies\":null,"
-		"\"preempt\":null,\"taint\":null,"
+		"\"preempt\":null,\"preempt_from\":null,\"taint\":null,"
 		"\"config\":{}}}");
 	assert_string_equal(section(CLOCK),
 			    "{\"clock\":{\"start\":null,\"realtime_ns\":null,\"monotonic_ns\":null,"
@@ -137,7 +137,7 @@ static void an_empty_model(void **state)
 	assert_string_equal(
 		section(SELF),
 		"{\"self\":{\"events\":null,\"run_ns\":null,\"sampling\":\"1/1\",\"cpu_ns\":null,"
-		"\"rss_bytes\":null,\"kernel_bytes\":null,\"attach_ns\":null,\"detach_ns\":null,"
+		"\"rss_bytes\":null,\"kernel_bytes\":null,\"attach_ns\":null,\"settle_ns\":null,\"detach_ns\":null,"
 		"\"grace_periods\":null}}");
 	assert_string_equal(section(EVENTS), "{\"events\":[]}");
 }
@@ -446,7 +446,7 @@ static void what_the_tool_costs(void **state)
 	assert_string_equal(
 		section(SELF),
 		"{\"self\":{\"events\":100,\"run_ns\":3000,\"sampling\":\"1/1\",\"cpu_ns\":50,"
-		"\"rss_bytes\":7,\"kernel_bytes\":8,\"attach_ns\":9,\"detach_ns\":null,"
+		"\"rss_bytes\":7,\"kernel_bytes\":8,\"attach_ns\":9,\"settle_ns\":null,\"detach_ns\":null,"
 		"\"grace_periods\":2}}");
 	section_since(SELF, &before);
 	assert_has("\"events\":40,\"run_ns\":2000,\"sampling\":\"1/1\",\"cpu_ns\":0,");

@@ -100,6 +100,7 @@ def judge(case):
     starts(case, totals["duration", "srcu"], "srcu", seen.starts["srcu"], inner, outer)
     held_up(case, totals["duration", "rcu"], seen.periods["rcu"])
     provoked(case, totals)
+    settled(case, document, seen, outer[0], inner[0])
     callers(case, document, seen, inner, outer)
     longest_call(case, document, seen)
     accounts(case, document)
@@ -176,6 +177,21 @@ def held_up(case, total, theirs):
     off, late = took - (end - begin), worst["monotonic_ns"] / 1000 - end
     case.say("its length and end are the trace's, within 1 ms",
              max(abs(off), abs(late)) <= same_us(case), f"off by {off:.0f} and {late:.0f} us")
+
+
+def settled(case, document, seen, start, begin):
+    """Only attaching asks for Tasks grace periods before the load begins: recording starts behind them."""
+    ours = {flavour: [(b - start, e - start) for b, e in seen.periods[flavour]
+                      if b < begin and e > start]
+            for flavour in ("tasks", "tasks_rude", "tasks_trace")}
+    ours["tasks_trace"] += [b - start for b in seen.starts["tasks_trace"] if start < b < begin]
+    case.say("no Tasks grace period that attaching asked for is within what is recorded",
+             not any(ours.values()), f"us from the start: {ours}")
+    asked = sum(e <= start for flavour in ours for _, e in seen.periods[flavour])
+    case.say("attaching did ask for some before", asked or seen.starts["tasks_trace"], "none")
+    waited = document.data["self"]
+    case.say("grace periods were waited for, and how long that took is said",
+             waited["grace_periods"] >= 2 and waited["settle_ns"], f"{waited}")
 
 
 def provoked(case, totals):
