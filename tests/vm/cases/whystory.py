@@ -38,6 +38,6 @@ def judge(case):
     spans = [tuple(ns // 1000 for ns in why.span(r)) for r in reports]
     missing = [(b, e) for b, e in long if not any(abs(e - x) < NEAR_US for _, x in spans)]
     case.say(f"each of the {len(long)} longer than 50 ms is told of", not missing, f"{missing[:5]}")
-    loops = dict(map(int, found) for found in LOOP.findall(case.text("injected")))
+    loops = dict(map(int, found) for found in LOOP.findall(case.text("loops")))
     wrong = [why.brief(r) for r in reports if r["cause"] != "kernel_loop" or loops.get(r["cpu"]) != r["pid"]]
     case.say("each is explained by the loop on its CPU", reports and not wrong, "\n".join(wrong[:5]))
