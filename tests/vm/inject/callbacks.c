@@ -96,11 +96,7 @@ int inject_slow(const struct options *o)
 /* Few callbacks, and nothing else that would ask for a grace period. */
 int inject_lazy(const struct options *o)
 {
-	struct injected i = { .cause = "lazy",
-			      .source = "call_rcu",
-			      .func = "__d_free|i_callback",
-			      .cpu = o->other,
-			      .comm = "-" };
+	struct injected i = { .cause = "lazy", .source = "call_rcu", .cpu = o->other, .comm = "-" };
 
 	for (unsigned int n = 0; n < o->times; n++) {
 		sleep_until(now_ns() + o->rest_ns);

@@ -27,8 +27,11 @@ static void *loop(void *arg)
 	set_name(LOOP_NAME);
 	pin(i->cpu);
 	i->pid = self();
-	while (!enough)
+	for (unsigned long last = now_ns(), now; !enough; last = now) {
 		syscall(SYS_getppid);
+		now = now_ns();
+		still_ns = now - last > still_ns ? now - last : still_ns;
+	}
 	return NULL;
 }
 
