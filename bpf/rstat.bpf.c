@@ -190,6 +190,7 @@ static __always_inline __u32 kind_of_hold(struct rs_task *t)
 	return by_lock || t->how & RS_WHOLE ? RS_HOLD : RS_HOLD_UPPER;
 }
 
+#include "rstat_own.bpf.h"
 #include "rstat_split.bpf.h"
 
 /*
@@ -228,6 +229,7 @@ static __always_inline void got_lock(struct rs_task *t, __u64 now, bool contende
 	/* What our own work adds to the hold is not the flush's; the others do wait for it. */
 	t->behind = waited_by(t, now);
 	t->got = bpf_ktime_get_ns();
+	own_got(t, now);
 	split_got(t);
 }
 
@@ -245,25 +247,29 @@ static __always_inline void add_lower(struct rs_task *t, __u64 got, __u64 now)
 	rs_add(t, RS_HOLD_LOWER, gap > tick_ns ? gap - tick_ns : 0);
 }
 
-/* It has given it up. */
-static __always_inline void gave_lock(struct rs_task *t, __u64 now)
+/* It has given it up. Returns when that is told. */
+static __always_inline __u64 gave_lock(struct rs_task *t, __u64 now)
 {
-	__u64 got = t->got, blame;
+	__u64 got = t->got, told = now, blame;
 	__u32 kind = kind_of_hold(t);
 
 	t->got = 0;
 	t->ended = now;
 	split_gave(t, now - got);
 	if (!followed(t))
-		return;
+		return told;
 	count(&done);
+	count(&own.hold_runs);
 	rs_add(t, kind, now - got);
 	if (kind == RS_HOLD_UPPER && tick_ns)
 		add_lower(t, got, now);
-	blame = (waited_by(t, bpf_ktime_get_ns()) - t->behind) & TIME_MASK;
+	told = bpf_ktime_get_ns();
+	blame = (waited_by(t, told) - t->behind) & TIME_MASK;
 	/* One who began to wait between the clock and the word counts as less than nothing. */
-	if (blame && blame <= TIME_MASK / 2)
-		rs_add(t, kind == RS_HOLD ? RS_BLAME : RS_BLAME_UPPER, blame);
+	if (!blame || blame > TIME_MASK / 2)
+		return told;
+	rs_add(t, kind == RS_HOLD ? RS_BLAME : RS_BLAME_UPPER, blame);
+	return bpf_ktime_get_ns();
 }
 
 /*
@@ -296,6 +302,7 @@ static __always_inline void flush_over(struct rs_task *t, __u64 now)
 	rs_add(t, is_whole(t) ? RS_FLUSH : RS_FLUSH_LOWER, took);
 	rs_add(t, kind_of_work(t), took - t->waited);
 	split_over(t, took, now);
+	own_flush(t);
 }
 
 /*
@@ -318,7 +325,7 @@ static __always_inline void flush_cut(struct rs_task *t)
 /* The lock is given up. last: a flush that is seen by its locks only is over with it. */
 static __always_inline int lock_out(bool last, __s32 cpu)
 {
-	__u64 now = bpf_ktime_get_ns();
+	__u64 now = bpf_ktime_get_ns(), told;
 	struct rs_task *t = task_find();
 
 	if (!t || !t->got) {
@@ -327,11 +334,11 @@ static __always_inline int lock_out(bool last, __s32 cpu)
 		return 0;
 	}
 	split_cpus(t, cpu);
-	gave_lock(t, now);
-	if (t->how & RS_CALL)
+	told = gave_lock(t, now);
+	if (t->how & RS_CALL || (t->how & RS_SPAN && !last)) {
+		own_ran(t, now, told);
 		return 0;
-	if (t->how & RS_SPAN && !last)
-		return 0;
+	}
 	if (t->how & RS_SPAN)
 		flush_over(t, now);
 	else if (followed(t))

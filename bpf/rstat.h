@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * rstat.h - what the two sides of the rstat source share besides the stream. Only bpf/rstat*.bpf.[ch]
- * and src/source_rstat.c include it.
+ * rstat.h - what the two sides of the rstat source share besides the stream. Only bpf/rstat*.bpf.[ch],
+ * src/source_rstat.c and the session for src/session_cost_rstat.c include it.
  */
 #ifndef KDEFER_RSTAT_H
 #define KDEFER_RSTAT_H
@@ -13,10 +13,14 @@ enum rs_shape {
 	RS_BY_SUBSYS,   /* css_rstat_flush(), a lock for each subsystem (6.16 on) */
 };
 
-/* Lists of worst samples: each measure has some, for who adds can be preempted. */
-#define RS_BINS 8
+/*
+ * Lists of worst samples: each measure and subsystem has some, for who adds can be preempted. What shares
+ * a list drives out the lesser: a short wait for one lock is none the less the worst of that lock.
+ */
+#define RS_BINS 4
 #define RS_WORST_MEASURES 4 /* flush, wait, hold, work */
-#define RS_LISTS (RS_WORST_MEASURES * RS_BINS)
+#define RS_WORST_SUBS 8     /* RS_SUBS, rounded up so that a mask bounds the index */
+#define RS_LISTS (RS_WORST_MEASURES * RS_WORST_SUBS * RS_BINS)
 
 /* Cgroups, and behind them flushers: who has a number has a name. */
 #define RS_WHO_MOST 512 /* of each kind; a power of two */
@@ -59,7 +63,7 @@ struct rs_split {
 	__u16 holds;
 	__u8 irq_depth;
 	__u8 many; /* some hold was for more CPUs than one */
-	__u8 pad[4];
+	__u32 own; /* runs of our programs at interrupts and switches in this flush */
 };
 
 KD_STATIC_ASSERT(sizeof(struct rs_split) == 80);
@@ -77,18 +81,39 @@ struct rs_task {
 	__u64 behind;    /* what others had waited when it got the lock: see waited_by() */
 	__u64 cgroup;    /* struct cgroup */
 	__u64 tick, gap; /* the last tick in this hold, and the longest time without one */
+	__u64 own_ns;    /* our programs in this flush: see struct rs_own */
 	struct rs_split split;
 	__u32 visited; /* cgroups */
 	__u32 at_once; /* acquisitions without a wait, not recorded yet */
 	__s32 last_cpu;
+	__u32 own_runs;
 	__u16 cgroup_no, flusher_no; /* in the table of names; RS_WHO_NONE */
 	__u8 sub;                    /* enum kd_flavour */
 	__u8 how;                    /* RS_... below */
-	__u8 pad[6];
+	__u8 pad[2];
 	__u64 ip[RS_FRAMES];
 };
 
-KD_STATIC_ASSERT(sizeof(struct rs_task) == 9 * 8 + 24 + 80 + 8 * RS_FRAMES);
+KD_STATIC_ASSERT(sizeof(struct rs_task) == 10 * 8 + 24 + 80 + 8 * RS_FRAMES);
+
+/*
+ * What our programs took between the two ends of flushes and holds that were measured. What a program
+ * does before its stamp is outside of what begins there, and after it of what ends there. Between its
+ * first look at the clock and its last a program says how long it ran; before and behind these, its
+ * edges, it cannot: user space finds their length in how long the kernel says that a run takes.
+ */
+struct rs_own {
+	__u64 got_ns;   /* all runs that see the lock got, between their looks at the clock */
+	__u64 flush_ns; /* runs in flushes, between their looks */
+	__u64 flush_runs; /* these, and one for both ends of each flush: as many edges are in flushes */
+	__u64 hold_ns; /* the same of holds */
+	__u64 hold_runs;
+	__u64 visits; /* runs at cgroups visited: in flushes, and in holds as well */
+	__u64 ticks;  /* runs at ticks in holds, and in flushes as well */
+	__u64 splits; /* runs at interrupts and switches in flushes */
+};
+
+KD_STATIC_ASSERT(sizeof(struct rs_own) == 64);
 
 #define RS_CALL 1     /* between entry and return of the public function */
 #define RS_SPAN 2     /* a flush seen by its locks only */

@@ -56,10 +56,13 @@ static __noinline int flush_out(void)
 		rs_add(t, RS_CGROUPS, t->visited);
 	}
 	flush_over(t, now);
-	if (t->got) /* cgroup_rstat_flush_hold(): the lock is still held */
-		t->how &= ~RS_CALL;
-	else
+	if (!t->got) {
 		task_gone();
+		return 0;
+	}
+	/* cgroup_rstat_flush_hold(): the lock is still held, and we run in that hold. */
+	t->how &= ~RS_CALL;
+	own_in_hold(t, now);
 	return 0;
 }
 
@@ -153,6 +156,8 @@ int rs_tick(__u64 *ctx)
 	if (now - from > t->gap)
 		t->gap = now - from;
 	t->tick = now;
+	if (followed(t))
+		count(&own.ticks);
 	return 0;
 }
 

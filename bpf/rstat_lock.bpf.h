@@ -68,12 +68,14 @@ static __noinline struct rs_task *task_at_lock(__u64 *ctx, __u64 now)
 SEC("tp_btf/cgroup_rstat_lock_contended")
 int rs_wait_in(__u64 *ctx)
 {
-	struct rs_task *t = task_at_lock(ctx, bpf_ktime_get_ns());
-	__u64 now = bpf_ktime_get_ns();
+	__u64 from = bpf_ktime_get_ns(), now;
+	struct rs_task *t = task_at_lock(ctx, from);
 
 	count_run();
 	if (!t)
 		return 0;
+	now = bpf_ktime_get_ns();
+	own_ran(t, from, now);
 	if (t->wait_from) { /* its end was not seen */
 		wait_ends(t, now);
 		count(&lost[KD_LOST_UNMATCHED_BEGIN]);

@@ -122,7 +122,8 @@ __noinline int rs_add_worst(struct rs_task *t, __u32 kind, __u32 slot, __u64 too
 
 	if (!t || kind >= RS_KINDS || !KIND(kind, worst) || t->how & RS_SWEPT)
 		return 0;
-	list = (KIND(kind, worst) - 1) * RS_BINS;
+	list = (KIND(kind, worst) - 1) * RS_WORST_SUBS + (sub_index(t->sub) & (RS_WORST_SUBS - 1));
+	list *= RS_BINS;
 	if (!is_bad(took, list + (cpu & (RS_BINS - 1))))
 		return 0;
 	for (i = 0; i < RS_BINS; i++) {

@@ -94,7 +94,10 @@ static __noinline int irq_begins(void)
 	struct rs_task *t = task_find();
 
 	count_run();
-	if (t && t->began && !t->split.irq_depth++)
+	if (!t || !t->began)
+		return 0;
+	t->split.own++;
+	if (!t->split.irq_depth++)
 		t->split.irq_from = splits_here(t) ? bpf_ktime_get_ns() : 0;
 	return 0;
 }
@@ -105,7 +108,10 @@ static __noinline int irq_ends(void)
 	struct rs_task *t = task_find();
 
 	count_run();
-	if (!t || !t->began || !t->split.irq_depth || --t->split.irq_depth)
+	if (!t || !t->began)
+		return 0;
+	t->split.own++;
+	if (!t->split.irq_depth || --t->split.irq_depth)
 		return 0;
 	if (t->split.irq_from)
 		t->split.irqs += bpf_ktime_get_ns() - t->split.irq_from;
@@ -152,6 +158,8 @@ int rs_switch(__u64 *ctx)
 	__u64 now = bpf_ktime_get_ns();
 
 	count_run();
+	if (from)
+		from->split.own++;
 	if (from && splits_here(from) && !from->split.irq_depth)
 		from->split.off_from = now;
 	if (to && to->split.off_from) {

@@ -258,7 +258,10 @@ static void put_shares(struct json *j, const struct model *m, const struct scope
 			json_kopen(j, "share_of_measure", '{');
 		any = true;
 		snprintf(name, sizeof(name), "%s.%s", source_name(info->source), info->name);
-		json_kdouble(j, name, share);
+		if (own_cost_is_possible(share))
+			json_kdouble(j, name, share);
+		else
+			json_knull(j, name);
 	}
 	if (any)
 		json_close(j);

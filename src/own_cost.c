@@ -35,6 +35,8 @@ static uint64_t time_of(const struct model *m, const struct scope *sc, unsigned 
 
 		if (s->measure != measure || s->dim != KD_DIM_MAIN)
 			continue;
+		if (measure == KD_M_RSTAT_HOLD && s->flags & KD_SERIES_LOWER)
+			continue; /* of the same holds as the upper bounds */
 		h = hist_of(m, sc, s);
 		sum += h ? h->sum : 0;
 	}
@@ -52,7 +54,12 @@ double own_cost_share(const struct model *m, const struct scope *sc, unsigned in
 	all = time_of(m, sc, measure);
 	if (!ours || !all)
 		return NAN;
-	return ours < all ? (double)ours / (double)all : 1;
+	return (double)ours / (double)all;
+}
+
+bool own_cost_is_possible(double share)
+{
+	return share < 1;
 }
 
 static uint64_t count_all(const struct model *m, const struct scope *sc, unsigned int what)

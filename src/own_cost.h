@@ -14,9 +14,11 @@
 
 /*
  * Some of our programs run while a measure of rstat goes on: what they took, as a share of the time
- * measured in the scope. NAN: not a measure of that kind, or not known.
+ * measured in the scope. NAN: not a measure of that kind, or not known. 1 or more: the estimate is longer
+ * than what was measured, and so says nothing (own_cost_is_possible()).
  */
 double own_cost_share(const struct model *m, const struct scope *sc, unsigned int measure);
+bool own_cost_is_possible(double share);
 
 /*
  * "1.2M events, about 31 ms in our programs (0.31% of one CPU); ..." of the window; "" where no

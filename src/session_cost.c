@@ -7,6 +7,7 @@
  * programs of the host, so it is not left on. The kernel takes it back when we are gone.
  */
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -23,7 +24,6 @@
 #define WINDOW_NS 1000000000ULL
 #define LOOK_NS 20000000ULL
 #define RUNS_ENOUGH 2000 /* of a source: a mean to within a few per cent */
-#define RUNS_LEAST 20    /* fewer say nothing: the first of them find cold caches */
 
 static void read_runs(int prog_fd, struct cost_runs *r)
 {
@@ -38,7 +38,7 @@ static void read_runs(int prog_fd, struct cost_runs *r)
 }
 
 /* What a program has run since the window began. */
-static struct cost_runs hook_since(const struct session *s, size_t i)
+struct cost_runs cost_hook_since(const struct session *s, size_t i)
 {
 	struct cost_runs now = { 0 };
 
@@ -55,35 +55,11 @@ static void runs_since(const struct session *s, struct cost_runs of[KD_SRC_COUNT
 {
 	memset(of, 0, KD_SRC_COUNT * sizeof(of[0]));
 	for (size_t i = 0; i < s->nhooks; i++) {
-		struct cost_runs r = hook_since(s, i);
+		struct cost_runs r = cost_hook_since(s, i);
 
 		of[s->owner[i]].n += r.n;
 		of[s->owner[i]].ns += r.ns;
 	}
-}
-
-/* Programs of rstat that run, as good as wholly, with the lock held; and while a flush goes on. */
-static const char *const in_hold[] = { "rs_hold_in", "rs_body_in", "rs_tick", "rs_visit", NULL };
-static const char *const in_flush[] = {
-	"rs_hold", "rs_body", "rs_tick", "rs_visit", "rs_wait", NULL
-};
-
-static bool begins_like(const char *name, const char *const *with)
-{
-	for (; *with; with++)
-		if (!strncmp(name, *with, strlen(*with)))
-			return true;
-	return false;
-}
-
-static double share_in(const struct session *s, const char *const *programs, uint64_t of_ns)
-{
-	uint64_t ns = 0;
-
-	for (size_t i = 0; i < s->nhooks; i++)
-		if (s->owner[i] == KD_SRC_RSTAT && begins_like(s->hook[i].program, programs))
-			ns += hook_since(s, i).ns;
-	return of_ns ? (double)ns / (double)of_ns : 0;
 }
 
 static bool is_hooked(const struct session *s, unsigned int source)
@@ -127,23 +103,29 @@ static bool is_enough(const struct session *s, const struct cost_runs of[KD_SRC_
 	for (unsigned int src = 0; src < KD_SRC_COUNT; src++)
 		if (of[src].n < RUNS_ENOUGH && is_hooked(s, src))
 			return false;
-	return true;
+	return !is_hooked(s, KD_SRC_RSTAT) || cost_rstat_is_enough(s);
 }
 
 static int finish(struct session *s, const struct cost_runs of[KD_SRC_COUNT])
 {
 	char text[256] = "";
 
+	int err;
+
 	cost_close(s);
-	s->cost.in_hold = share_in(s, in_hold, of[KD_SRC_RSTAT].ns);
-	s->cost.in_flush = share_in(s, in_flush, of[KD_SRC_RSTAT].ns);
+	err = cost_rstat_timed(s);
+	if (err)
+		return err;
 	for (unsigned int src = 0; src < KD_SRC_COUNT; src++) {
-		if (of[src].n >= RUNS_LEAST)
+		if (of[src].n >= COST_RUNS_LEAST)
 			s->cost.run_ns[src] = (double)of[src].ns / (double)of[src].n;
 		else if (is_hooked(s, src))
 			text_append(text, sizeof(text), "%s%s %llu", *text ? ", " : "",
 				    source_name(src), (unsigned long long)of[src].n);
 	}
+	if (of[KD_SRC_RSTAT].n >= COST_RUNS_LEAST && isnan(s->cost.rstat.edge))
+		text_append(text, sizeof(text), "%srstat at its lock %llu", *text ? ", " : "",
+			    (unsigned long long)cost_rstat_runs(s));
 	if (!*text)
 		return 0;
 	text_append(text, sizeof(text), ": too few runs while they were timed");
@@ -162,6 +144,7 @@ uint64_t session_calibrate(struct session *s)
 		s->cost.until_ns = now + WINDOW_NS;
 		for (size_t i = 0; i < s->nhooks; i++)
 			read_runs(s->hook[i].prog_fd, &s->cost.before[i]);
+		s->cost.err = cost_rstat_begins(s);
 		s->cost.look_ns = now + LOOK_NS;
 	}
 	if (now < s->cost.look_ns)
@@ -194,7 +177,7 @@ void cost_take(struct session *s, const void *record, size_t size)
 		s->cost.runs[r->source] = r->total;
 }
 
-static int put_total(struct session *s, unsigned int source, enum kd_count what, double ns)
+int cost_put_total(struct session *s, unsigned int source, enum kd_count what, double ns)
 {
 	struct kd_rec_total r = { .rec = { .kind = KD_REC_COUNT, .len = sizeof(r) },
 				  .source = (__u16)source,
@@ -214,12 +197,8 @@ int cost_emit(struct session *s, bool last)
 		ns = (double)s->cost.runs[src] * s->cost.run_ns[src];
 		s->self.events += s->cost.runs[src];
 		sum += ns;
-		err = put_total(s, src, KD_CNT_RUN_NS, ns);
+		err = cost_put_total(s, src, KD_CNT_RUN_NS, ns);
 	}
 	s->self.run_ns = (__u64)sum;
-	if (!err)
-		err = put_total(s, KD_SRC_RSTAT, KD_CNT_IN_FLUSH_NS, ns * s->cost.in_flush);
-	return err ? err : put_total(s, KD_SRC_RSTAT, KD_CNT_IN_HOLD_NS, ns * s->cost.in_hold);
+	return err ? err : cost_rstat_emit(s);
 }
-
-_Static_assert(KD_SRC_RSTAT == KD_SRC_COUNT - 1, "what cost_emit() computes last");

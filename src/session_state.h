@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "../bpf/defer.h"
+#include "../bpf/rstat.h"
 #include "cgroup_names.h"
 #include "events.h"
 #include "kernel.h"
@@ -23,8 +24,17 @@
 struct attach;
 struct ring_buffer;
 
+#define COST_RUNS_LEAST 20 /* fewer say nothing: the first of them find cold caches */
+
 struct cost_runs {
 	uint64_t n, ns;
+};
+
+/* Runs of programs of rstat: src/session_cost_rstat.c. */
+struct cost_rstat {
+	struct rs_own before; /* when the kernel began to time them */
+	/* Of one run, in ns; NAN: not known. edge: what lies before its first look at the clock, and behind its last. */
+	double edge, visit, tick, split;
 };
 
 /* What our programs cost: src/session_cost.c. */
@@ -34,7 +44,7 @@ struct cost {
 	uint64_t until_ns, look_ns;
 	struct cost_runs before[HOOKS_MAX]; /* when the kernel began to */
 	double run_ns[KD_SRC_COUNT];        /* of one run; 0: not known */
-	double in_flush, in_hold;           /* shares of that of rstat */
+	struct cost_rstat rstat;
 	uint64_t runs[KD_SRC_COUNT];
 };
 
@@ -71,5 +81,13 @@ int cost_open(struct session *s); /* with all rights */
 void cost_close(struct session *s);
 void cost_take(struct session *s, const void *record, size_t size); /* each that a program wrote */
 int cost_emit(struct session *s, bool last);                        /* fills in s->self too */
+/* Of one hook, since the kernel began to time them. */
+struct cost_runs cost_hook_since(const struct session *s, size_t hook);
+int cost_put_total(struct session *s, unsigned int source, enum kd_count what, double ns);
+bool cost_rstat_is_enough(const struct session *s);
+uint64_t cost_rstat_runs(const struct session *s); /* of those that find the edges, while timed */
+int cost_rstat_begins(struct session *s);
+int cost_rstat_timed(struct session *s);
+int cost_rstat_emit(struct session *s);
 
 #endif

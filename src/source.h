@@ -13,6 +13,8 @@
 #include "kernel.h"
 #include "plan.h"
 
+struct rs_own;
+
 struct source_conf {
 	const struct kernel *kernel;
 	struct plan *plan;   /* rows of this source: which hooks to load */
@@ -60,6 +62,8 @@ struct source {
 	uint64_t (*kernel_bytes)(void *state);
 	/* Bytes that `load` would need at least, for the message when max_memory is too small. */
 	uint64_t (*least_bytes)(const struct kernel *k, uint32_t dims);
+	/* What its programs counted of their own time, for src/session_cost_rstat.c. Only rstat has it. */
+	int (*own)(void *state, struct rs_own *own);
 };
 
 /* --- what every source does with its object and its rows (source_util.c) --- */

@@ -254,6 +254,17 @@ static uint64_t rstat_bytes(void *state)
 	return bpf_util_map_bytes(r->skel->obj, "ring");
 }
 
+static int rstat_own(void *state, struct rs_own *own)
+{
+	struct rstat *r = state;
+	uint32_t zero = 0;
+	int err = bpf_map_lookup_elem(bpf_map__fd(r->skel->maps.data_own), &zero, own);
+
+	return err ? log_err(-errno, "rstat: cannot read what its own programs took: %s",
+			     strerror(errno))
+		   : 0;
+}
+
 const struct source source_rstat = {
 	.id = KD_SRC_RSTAT,
 	.load = rstat_load,
@@ -264,4 +275,5 @@ const struct source source_rstat = {
 	.unload = rstat_unload,
 	.kernel_bytes = rstat_bytes,
 	.least_bytes = rstat_least,
+	.own = rstat_own,
 };

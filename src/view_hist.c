@@ -135,7 +135,7 @@ static void put_who(FILE *out, const struct view_hist *v, const struct worst *w,
 static void put_worst(FILE *out, const struct view_hist *v, const struct metric *x)
 {
 	const struct measure_info *info = measure_info(x->measure);
-	char whose[2 * VIEW_KEY], when[FMT_LEN], value[FMT_LEN], line[2 * VIEW_KEY + 128];
+	char whose[2 * VIEW_KEY], when[FMT_LEN], value[FMT_LEN + 64], line[2 * VIEW_KEY + 192];
 	const struct worst *w;
 	uint64_t real;
 
@@ -145,8 +145,13 @@ static void put_worst(FILE *out, const struct view_hist *v, const struct metric 
 	real = model_realtime(v->model, w->mono_ns);
 	put_whose(whose, sizeof(whose), v, x, w->series);
 	value[0] = '\0';
-	if (w->value != x->hist.max) /* which the line above has */
-		view_value(value, sizeof(value), info->unit, w->value);
+	/* The line above has the maximum. What came to it was not kept: others that share its list were worse. */
+	if (w->value < x->hist.max) {
+		char took[FMT_LEN];
+
+		snprintf(value, sizeof(value), "not kept: worse ones drove it out; the next was %s",
+			 view_value(took, sizeof(took), info->unit, w->value));
+	}
 	snprintf(line, sizeof(line), "%s%s%s%s%s on CPU %u", value, *value && real ? " at " : "",
 		 real ? fmt_time(when, sizeof(when), real) : "", *value || real ? ", " : "", whose,
 		 w->cpu);
@@ -266,13 +271,26 @@ static void put_filters(FILE *out, const struct view_hist *v)
 		text_fieldf(out, v->width, "only:", "%s", text);
 }
 
+static void put_own_share(FILE *out, const struct view_hist *v, double share)
+{
+	if (isnan(share))
+		return;
+	if (own_cost_is_possible(share))
+		text_fieldf(
+			out, v->width, "own cost:",
+			"our own programs ran for at most about %.*f%% of this time (estimated)",
+			share < 0.1, 100 * share);
+	else
+		text_fieldf(out, v->width, "own cost:",
+			    "not known: the estimate is longer than all that was measured");
+}
+
 static void put_method(FILE *out, const struct view_hist *v, const struct metric *x)
 {
 	const struct measure_info *info = measure_info(x->measure);
 	const struct plan_row *row = find_plan(v, x);
 	char what[160], backend[64], hooks[1024], reason[512];
 	uint64_t n = scope_sampling(v->model);
-	double share;
 
 	if (*info->begins)
 		snprintf(what, sizeof(what), "from %s to %s", info->begins, info->ends);
@@ -282,12 +300,7 @@ static void put_method(FILE *out, const struct view_hist *v, const struct metric
 		    row ? fmt_safe(backend, sizeof(backend), row->backend) : "",
 		    row && *row->hooks ? " on " : "",
 		    row ? fmt_safe(hooks, sizeof(hooks), row->hooks) : "");
-	share = own_cost_share(v->model, v->scope, x->measure);
-	if (!isnan(share))
-		text_fieldf(
-			out, v->width, "own cost:",
-			"our own programs ran for at most about %.*f%% of this time (estimated)",
-			share < 0.1, 100 * share);
+	put_own_share(out, v, own_cost_share(v->model, v->scope, x->measure));
 	if (n > 1)
 		text_fieldf(out, v->width,
 			    "sampled:", "1 of %" PRIu64 " followed; counts and rates are of these",

@@ -355,9 +355,16 @@ static void own_cost_is_told(void **state)
 		   "\"share_of_measure\":{\"rstat.hold\":0.25},");
 	assert_true(isnan(own_cost_share(&m, &scope, KD_M_RSTAT_FLUSH)));
 	assert_true(isnan(own_cost_share(&m, &scope, KD_M_CALL_RCU_LATENCY)));
+	assert_true(own_cost_is_possible(own_cost_share(&m, &scope, KD_M_RSTAT_HOLD)));
 	own_cost_text(line, sizeof(line), &m, &scope);
 	assert_non_null(strstr(line, "3,000 events, about 900 us in our programs ("));
 	assert_non_null(strstr(line, "; not in it: call_rcu 7"));
+	/* More than all that was measured cannot be a part of it, and is not made one. */
+	put_cost(KD_SRC_RSTAT, KD_CNT_IN_HOLD_NS, 500000);
+	put_tick(&s, 3, 1);
+	section(SELF);
+	assert_has("\"share_of_measure\":{\"rstat.hold\":null},");
+	assert_false(own_cost_is_possible(own_cost_share(&m, &scope, KD_M_RSTAT_HOLD)));
 	/* Counts are for what was measured. */
 	section(COUNTS);
 	assert_null(strstr(text, "run"));

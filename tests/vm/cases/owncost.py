@@ -36,8 +36,9 @@ def judge(case):
         share = own["run_ns"] / own["events"] / (ns / count)
         case.say("self.run_ns for each run is the kernel's", LEAST <= share <= MOST,
                  f"{own['run_ns'] / own['events']:.0f} ns, the kernel {ns / count:.0f} ns")
-    hold = (own.get("share_of_measure") or {}).get("rstat.hold")
     timed = "rstat" not in own.get("run_ns_lacks", "")  # a busy host leaves less than a second for it
-    if timed and any(row["measure"] == "hold" and row["count"] for row in document.data["metrics"]):
-        case.say("the share of our programs in holds of the lock is told", hold and 0 < hold <= 1,
-                 str(own))
+    for measure in ("hold", "flush"):
+        if timed and any(row["measure"] == measure and row["count"] for row in document.data["metrics"]):
+            share = (own.get("share_of_measure") or {}).get(f"rstat.{measure}")
+            case.say(f"the share of our programs in rstat.{measure} is a part of it",
+                     share is not None and 0 < share < 1, str(own))
