@@ -583,7 +583,7 @@ struct kd_rec_self {
 	__u64 rss_bytes;
 	__u64 kernel_bytes; /* maps and ring */
 	__u64 attach_ns;
-	__u64 detach_ns;     /* 0 while attached */
+	__u64 detach_ns;     /* 0 while attached, and if it was not done in time */
 	__u64 grace_periods; /* waited for between the last attach and the start */
 	__u64 sample;        /* 1/N of the events are followed; 1 = all */
 };

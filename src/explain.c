@@ -10,119 +10,12 @@
 
 #include "catalog.h"
 #include "explain.h"
+#include "explain_words.h"
 #include "kernel.h"
 #include "plan.h"
 #include "text.h"
 
 #define TRACING "/sys/kernel/tracing"
-
-static const struct {
-	const char *function, *meaning;
-} meanings[] = {
-	{ "rcu_segcblist_enqueue", "a callback joins its CPU's list: its wait begins" },
-	{ "rcu_cblist_dequeue", "a callback is taken off its list to be run: its wait ends" },
-	{ "rcu_segcblist_extract_done_cbs", "a batch leaves a CPU's list: whose batch it is" },
-	{ "rcu_cblist_enqueue", "a callback of an offloaded CPU goes to the bypass list" },
-	{ "rcu_cblist_flush_enqueue", "the bypass list is emptied into the CPU's list" },
-	{ "__call_rcu_common", "whether the callback may wait for company (lazy)" },
-	{ "rcutree_migrate_callbacks", "a CPU goes offline: its callbacks move" },
-	{ "srcu_gp_start_if_needed", "an SRCU callback is handed over, synchronize_srcu()'s too" },
-	{ "call_rcu_tasks_generic", "a Tasks callback of any kind is handed over" },
-	{ "kvfree_call_rcu", "memory is handed over to be freed after a grace period" },
-	{ "kfree_call_rcu_nolock", "the same, of those who may take no lock" },
-	{ "kvfree_rcu_bulk", "a page of such memory's addresses is freed" },
-	{ "kvfree_rcu_list", "such memory for which there was no page is freed" },
-	{ "kfree_rcu_work", "such memory whose grace period is over is freed" },
-	{ "rcu_free_sheaf", "such memory of one slab cache is freed together" },
-	{ "rcu_free_sheaf_nobarn", "the same, where the cache keeps no sheaves" },
-	{ "rcu_gp_init", "a normal grace period begins" },
-	{ "rcu_gp_fqs_loop", "it is initialised, and waits for quiescent states" },
-	{ "force_qs_rnp", "a scan for CPUs that are idle, which are reported then" },
-	{ "rcu_report_qs_rnp", "a quiescent state is reported: whose, and by whom" },
-	{ "rcu_gp_kthread_wake", "all is reported: by whom, where it was a preempted reader" },
-	{ "rcu_gp_cleanup", "a normal grace period ends" },
-	{ "sync_rcu_exp_select_cpus", "an expedited grace period begins" },
-	{ "rcu_exp_wait_wake", "an expedited grace period is waited for, and ends" },
-	{ "synchronize_rcu_expedited_wait_once",
-	  "an expedited grace period is waited for: its end" },
-	{ "rcu_report_exp_cpu_mult", "quiescent states for the expedited one: whose, by whom" },
-	{ "__rcu_report_exp_rnp", "a preempted reader was the last that it waited for" },
-	{ "rcu_tasks_wait_gp", "a Tasks (or Tasks Trace) grace period, begin and end" },
-	{ "rcu_tasks_postscan", "all tasks that a Tasks grace period waits for are found" },
-	{ "rcu_tasks_trace_postscan", "all readers that Tasks Trace waits for are found" },
-	{ "check_all_holdout_tasks", "the scan of tasks that are still waited for" },
-	{ "check_all_holdout_tasks_trace", "the scan of readers that are still waited for" },
-	{ "rcu_tasks_rude_wait_gp", "a Tasks Rude grace period, begin and end" },
-	{ "srcu_gp_start", "an SRCU grace period begins" },
-	{ "process_srcu", "the work that carries an SRCU grace period on, to its end" },
-	{ "cleanup_srcu_struct", "an SRCU domain goes" },
-	{ "call_rcu_hurry", "a callback is handed over to RCU, not to wait for company" },
-	{ "call_rcu", "a callback is handed over to RCU" },
-	{ "call_rcu_tasks_trace", "a callback is handed over to RCU Tasks Trace" },
-	{ "call_srcu", "a callback is handed over to SRCU, which Tasks Trace is since 7.0" },
-	{ "__free_by_rcu", "freed BPF memory has waited for RCU" },
-	{ "__free_rcu_tasks_trace", "freed BPF memory has waited for Tasks Trace" },
-	{ "__free_rcu", "freed BPF memory has waited for the last of its grace periods" },
-	{ "bpf_mem_refill",
-	  "a CPU's list of free BPF objects is filled or drained, entry and return" },
-	{ "bpf_mem_alloc_init",
-	  "an allocator is made: whose it is shows when the map has its number" },
-	{ "bpf_mem_alloc_destroy", "an allocator goes: its memory may be another's soon" },
-	{ "bpf_mem_cache", "the lists of an allocator on each CPU: read there, nothing is hooked" },
-	{ "rcu_data.cblist", "a CPU's callback list: four segments, bypass, batch being invoked" },
-	{ "srcu_data.srcu_cblist", "the callback list of a CPU and SRCU domain" },
-	{ "rcu_tasks__percpu.cblist", "the callback lists of RCU Tasks" },
-	{ "rcu_tasks_rude__percpu.cblist", "the callback lists of RCU Tasks Rude" },
-	{ "rcu_tasks_trace__percpu.cblist", "the callback lists of RCU Tasks Trace" },
-	{ "rcu_tasks_trace_srcu_struct.srcu_cblist", "the callback lists of Tasks Trace's domain" },
-	{ "krc", "objects of kfree_rcu() that are gathered, and batches behind a grace period" },
-	{ "rcu_state.gp_seq",
-	  "the normal grace period; CPUs and preempted readers that owe, by node" },
-	{ "rcu_state.expedited_sequence", "the expedited one, and who owes it" },
-	{ "srcu_struct.srcu_gp_seq", "the grace period of each SRCU domain" },
-	{ "rcu_tasks.tasks_gp_seq", "the Tasks grace period; tasks that are marked as held for" },
-	{ "rcu_tasks_rude.tasks_gp_seq", "the Tasks Rude grace period" },
-	{ "rcu_tasks_trace.tasks_gp_seq",
-	  "the Tasks Trace grace period; readers that it waits for" },
-	{ "rcu_tasks_trace_srcu_struct.srcu_gp_seq",
-	  "the grace period of Tasks Trace's domain; tasks that read on its old counters" },
-	{ "css_rstat_flush", "a flush of one subsystem's statistics, entry and return" },
-	{ "cgroup_rstat_flush", "a flush of all statistics, entry and return" },
-	{ "cgroup_rstat_flush_irqsafe", "a flush with interrupts off from entry to return" },
-	{ "cgroup_rstat_flush_hold", "a flush that keeps the lock for its caller" },
-	{ "cgroup_rstat_flush_locked", "entered with the lock held: the wait for it is over" },
-	{ "cgroup_rstat_lock_contended", "the lock is taken: the wait for it begins" },
-	{ "cgroup_rstat_locked", "the lock is got: the wait ends, the hold begins" },
-	{ "cgroup_rstat_unlock", "the lock is about to be given up: the hold ends" },
-	{ "rcu_sched_clock_irq",
-	  "a tick: interrupts were on, or the tick was late; what it interrupts" },
-	{ "bpf_rstat_flush", "a flush visits a cgroup (base statistics)" },
-	{ "mem_cgroup_css_rstat_flush", "a flush visits a memory cgroup" },
-	{ "blkcg_rstat_flush", "a flush visits a cgroup of io" },
-	{ "irq_handler_entry", "a device's interrupt handler begins" },
-	{ "irq_handler_exit", "a device's interrupt handler ends" },
-	{ "softirq_entry", "a softirq begins" },
-	{ "softirq_exit", "a softirq ends" },
-	{ "local_timer_entry", "the interrupt of the CPU's own timer begins" },
-	{ "local_timer_exit", "the interrupt of the CPU's own timer ends" },
-	{ "reschedule_entry", "an interrupt that asks for another task begins" },
-	{ "reschedule_exit", "an interrupt that asks for another task ends" },
-	{ "call_function_entry", "a function that another CPU asks of several begins" },
-	{ "call_function_exit", "a function that another CPU asks of several ends" },
-	{ "call_function_single_entry", "a function that another CPU asks for begins" },
-	{ "call_function_single_exit", "a function that another CPU asks for ends" },
-	{ "irq_work_entry", "work that was put off to an interrupt begins" },
-	{ "irq_work_exit", "work that was put off to an interrupt ends" },
-	{ "sched_switch", "a task leaves its CPU to another" },
-};
-
-static const char *meaning(const char *function)
-{
-	for (size_t i = 0; i < sizeof(meanings) / sizeof(meanings[0]); i++)
-		if (!strcmp(meanings[i].function, function))
-			return meanings[i].meaning;
-	return "called to wait: its entry and its return";
-}
 
 /* The way that is used, or the best that there would be. */
 static const struct plan_way *way_of(const struct plan_entry *e)
@@ -153,50 +46,20 @@ static void put_row(FILE *out, const struct plan_entry *e, size_t width)
 		if (said_before(way, i))
 			continue;
 		snprintf(text, sizeof(text), "%s: %s", way->hooks[i].target,
-			 meaning(way->hooks[i].target));
+			 explain_meaning(way->hooks[i].target));
 		fputs("  ", out);
 		text_wrap(out, text, 2, 4, width);
 	}
 }
 
-/* --- what is read as state --- */
-
-/* No event tells it: what the words mean, and what else of the kernel's says the same. */
-static const struct {
-	unsigned int measure; /* enum kd_measure_id */
-	const char *text;
-} states[] = {
-	{ KD_M_CALL_RCU_PENDING,
-	  "A callback is in one list at a time, and the lists of a flavour add up to what waits. done: "
-	  "its grace period is over, and it waits for its turn; wait: for the grace period under way, "
-	  "as far as its CPU knows; next_ready: for the one after it; next: not assigned yet; lazy and "
-	  "bypass: of offloaded CPUs, before they join the list; invoking: the batch being run now, "
-	  "with what of it has run already, until all of it has." },
-	{ KD_M_CALL_RCU_PENDING,
-	  "A CPU's own list is read on that CPU, all lengths at one moment. Lists that others may change "
-	  "meanwhile (of offloaded CPUs, of the other flavours) are read from afar, one length after "
-	  "another, and marked as not exact. No event of tracefs tells lengths of lists; RCU stall "
-	  "warnings print the sum of RCU's as q=." },
-	{ KD_M_RCU_GP_HOLDUP,
-	  "Nothing is sent of a grace period that ends in time. Of one that is longer than the limit: its "
-	  "phases, whose report was the last, what the ticks of that CPU interrupted from the beginning "
-	  "on, and from the limit on what runs on CPUs that are still waited for, with its stack. How long "
-	  "it was can be checked as rcu_gp.duration, plus what it waited to be started." },
-	{ KD_M_RCU_GP_PENDING,
-	  "The number is the kernel's own: RCU stall warnings print it as g=. Its lowest two bits are 0 "
-	  "when no grace period is under way. The age is in ticks of the kernel's clock." },
-	{ KD_M_RCU_GP_PENDING,
-	  "The CPU that looks may owe a quiescent state just because it looks: while our program runs, "
-	  "for less than a millisecond." },
-};
-
 static void put_state(FILE *out, unsigned int measure, size_t width)
 {
-	for (size_t i = 0; i < sizeof(states) / sizeof(states[0]); i++)
-		if (states[i].measure == measure) {
-			fputc('\n', out);
-			text_wrap(out, states[i].text, 0, 0, width);
-		}
+	const char *text;
+
+	for (size_t i = 0; (text = explain_state(measure, i)); i++) {
+		fputc('\n', out);
+		text_wrap(out, text, 0, 0, width);
+	}
 }
 
 /* --- the check --- */
@@ -385,14 +248,44 @@ static void put_span(FILE *out, const struct span *sp)
 		begin, sp->begin, end, sp->end, end, sp->end, begin, sp->begin);
 }
 
-static void put_intro(FILE *out, bool fprobe, size_t width)
+/* Where the number of free objects is, from the argument of the refill work. -1: not to be told. */
+static int free_count_at(const struct kernel *k)
 {
-	fputc('\n', out);
-	text_wrap(
-		out,
+	int count = kernel_field_at(k, "bpf_mem_cache", "free_cnt"),
+	    work = kernel_field_at(k, "bpf_mem_cache", "refill_work");
+
+	return count >= 0 && work >= 0 && count > work && can_trace(k, "bpf_mem_refill")
+		       ? count - work
+		       : -1;
+}
+
+/* A count and no time: refills by how many objects were left. */
+static void put_refills(FILE *out, int count_at, bool fprobe)
+{
+	fprintf(out,
+		"echo '%s:kdcheck/refill bpf_mem_refill free=+%d($arg1):s32' >> dynamic_events\n"
+		"echo 'hist:keys=free:sort=free' > events/kdcheck/refill/trigger\n"
+		"sleep 10\n"
+		"cat events/kdcheck/refill/hist\n"
+		"# the number is the hits of \"free: 0\"; put everything back:\n"
+		"echo '!hist:keys=free:sort=free' > events/kdcheck/refill/trigger\n"
+		"echo '-:kdcheck/refill' >> dynamic_events\n",
+		fprobe ? "f" : "p", count_at);
+}
+
+#define TIMES "times in microseconds, by powers of two"
+
+static void put_intro(FILE *out, const char *shown, bool fprobe, size_t width)
+{
+	char text[256];
+
+	snprintf(
+		text, sizeof(text),
 		"To check the number without kdefer, paste this into a root shell (it watches for ten "
-		"seconds; times in microseconds, by powers of two):",
-		0, 0, width);
+		"seconds; %s):",
+		shown);
+	fputc('\n', out);
+	text_wrap(out, text, 0, 0, width);
 	if (!fprobe)
 		text_wrap(
 			out,
@@ -400,6 +293,15 @@ static void put_intro(FILE *out, bool fprobe, size_t width)
 			"bursts: see the last column of kprobe_profile.",
 			0, 0, width);
 	fputs("\ncd " TRACING "\n", out);
+}
+
+static void put_no_check(FILE *out, size_t width)
+{
+	text_wrap(
+		out,
+		"The tracefs of this kernel has no pair of events between which this is the time: "
+		"there is no way to check the number with it.",
+		0, 0, width);
 }
 
 static void put_check(FILE *out, const struct kernel *k, const struct plan *p, bool fprobe,
@@ -411,10 +313,21 @@ static void put_check(FILE *out, const struct kernel *k, const struct plan *p, b
 	bool callbacks = p->entry[0].measure->source == KD_SRC_CALL_RCU ||
 			 p->entry[0].measure->measure == KD_M_MEMALLOC_LATENCY;
 
+	if (p->entry[0].measure->measure == KD_M_MEMALLOC_REFILL_FAILED) {
+		int at = free_count_at(k);
+
+		if (at < 0) {
+			put_no_check(out, width);
+			return;
+		}
+		put_intro(out, "refills by the objects that were left", fprobe, width);
+		put_refills(out, at, fprobe);
+		return;
+	}
 	if (span) {
 		if (span->note)
 			text_wrap(out, span->note, 0, 0, width);
-		put_intro(out, true, width); /* no function, and so no return, is traced */
+		put_intro(out, TIMES, true, width); /* no function, and so no return, is traced */
 		put_span(out, span);
 		return;
 	}
@@ -430,14 +343,10 @@ static void put_check(FILE *out, const struct kernel *k, const struct plan *p, b
 	    (!can_trace(k, "rcu_segcblist_enqueue") || !can_trace(k, "rcu_cblist_dequeue")))
 		callbacks = false;
 	if (!callbacks && !pairs.n) {
-		text_wrap(
-			out,
-			"The tracefs of this kernel has no pair of events between which this is the time: "
-			"there is no way to check the number with it.",
-			0, 0, width);
+		put_no_check(out, width);
 		return;
 	}
-	put_intro(out, fprobe, width);
+	put_intro(out, TIMES, fprobe, width);
 	if (callbacks)
 		put_callbacks(out, fprobe);
 	else

@@ -99,6 +99,20 @@ bool kernel_has_field(const struct kernel *k, const char *type, const char *fiel
 	return field_of(k, type, field);
 }
 
+int kernel_field_at(const struct kernel *k, const char *type, const char *field)
+{
+	int id = k->btf ? btf__find_by_name_kind(k->btf, type, BTF_KIND_STRUCT) : -1;
+	const struct btf_type *t = id > 0 ? btf__type_by_id(k->btf, (__u32)id) : NULL;
+
+	for (int i = 0; t && i < btf_vlen(t); i++) {
+		const char *name = btf__name_by_offset(k->btf, btf_members(t)[i].name_off);
+
+		if (name && !strcmp(name, field))
+			return (int)(btf_member_bit_offset(t, (__u32)i) / 8);
+	}
+	return -ENOENT;
+}
+
 const struct btf_type *kernel_field_type(const struct kernel *k, const char *type,
 					 const char *field)
 {

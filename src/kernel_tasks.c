@@ -27,21 +27,6 @@
 /* What the program returns when it cannot follow its way; else 0: no grace period, or 1 + its jiffies. */
 #define LOST_WAY 0x80000000U
 
-/* Offset in bytes of type.field, or a negative errno. */
-static int field_at(const struct btf *btf, const char *type, const char *field)
-{
-	int id = btf__find_by_name_kind(btf, type, BTF_KIND_STRUCT);
-	const struct btf_type *t = id > 0 ? btf__type_by_id(btf, (__u32)id) : NULL;
-
-	for (int i = 0; t && i < btf_vlen(t); i++) {
-		const char *name = btf__name_by_offset(btf, btf_members(t)[i].name_off);
-
-		if (name && !strcmp(name, field))
-			return (int)(btf_member_bit_offset(t, (__u32)i) / 8);
-	}
-	return -ENOENT;
-}
-
 /* Where things are on this kernel; all offsets in bytes. */
 struct way {
 	int se, cfs_rq, rq, to_percpu, rtpp; /* from the running task to struct rcu_tasks */
@@ -52,16 +37,15 @@ static int find_way(const struct kernel *k, struct way *w)
 {
 	int tasks = kernel_percpu_at(k, "rcu_tasks__percpu"),
 	    runqueues = kernel_percpu_at(k, "runqueues");
-	const struct btf *btf = k->btf;
 
 	*w = (struct way){
-		.se = field_at(btf, "task_struct", "se"),
-		.cfs_rq = field_at(btf, "sched_entity", "cfs_rq"),
-		.rq = field_at(btf, "cfs_rq", "rq"),
-		.rtpp = field_at(btf, "rcu_tasks_percpu", "rtpp"),
-		.name = field_at(btf, "rcu_tasks", "name"),
-		.seq = field_at(btf, "rcu_tasks", "tasks_gp_seq"),
-		.start = field_at(btf, "rcu_tasks", "gp_start"),
+		.se = kernel_field_at(k, "task_struct", "se"),
+		.cfs_rq = kernel_field_at(k, "sched_entity", "cfs_rq"),
+		.rq = kernel_field_at(k, "cfs_rq", "rq"),
+		.rtpp = kernel_field_at(k, "rcu_tasks_percpu", "rtpp"),
+		.name = kernel_field_at(k, "rcu_tasks", "name"),
+		.seq = kernel_field_at(k, "rcu_tasks", "tasks_gp_seq"),
+		.start = kernel_field_at(k, "rcu_tasks", "gp_start"),
 	};
 	if (tasks < 0 || runqueues < 0 || w->se < 0 || w->cfs_rq < 0 || w->rq < 0 || w->rtpp < 0 ||
 	    w->name < 0 || w->seq < 0 || w->start < 0)

@@ -418,16 +418,19 @@ static void say_slow(size_t left)
 }
 
 /* What we close of the links are copies: the process that attached them closes the last. */
-void session_close(struct session *s)
+static void detach(struct session *s)
 {
 	uint64_t begin = clock_mono_ns(), took;
+	int err;
 
-	if (!s)
+	if (!s->attach)
 		return;
 	for (size_t i = 0; i < s->nhooks; i++)
 		if (s->link[i] >= 0)
 			close(s->link[i]);
-	if (attach_end(s->attach, DETACH_WAIT_NS, say_slow))
+	err = attach_end(s->attach, DETACH_WAIT_NS, say_slow);
+	s->attach = NULL;
+	if (err)
 		log_warn(
 			"the kernel has not detached all yet: a grace period is held up; the process "
 			"kdefer-hooks ends when it has");
@@ -435,6 +438,21 @@ void session_close(struct session *s)
 	if (took > SLOW_DETACH_NS)
 		log_info("detaching took %llu.%llu s", (unsigned long long)(took / 1000000000),
 			 (unsigned long long)(took / 100000000 % 10));
+	if (!err)
+		s->self.detach_ns = took;
+}
+
+int session_detach(struct session *s)
+{
+	detach(s);
+	return s->self.detach_ns ? stream_record(s->out, &s->self, sizeof(s->self)) : 0;
+}
+
+void session_close(struct session *s)
+{
+	if (!s)
+		return;
+	detach(s);
 	free_session(s);
 }
 

@@ -58,6 +58,11 @@ int session_start(struct session *s); /* recording on; the baseline tick */
 uint64_t session_calibrate(struct session *s);
 int session_tick(struct session *s); /* what changed, then KD_REC_TICK */
 int session_stop(struct session *s); /* recording off, the last tick */
+/*
+ * After session_stop(): takes all hooks away, and records how long that took, if it was done in time.
+ * session_close() does it too, for whoever has no use for the record.
+ */
+int session_detach(struct session *s);
 /* Detaches; says so on standard error when it takes over a second. Frees s. NULL is fine. */
 void session_close(struct session *s);
 

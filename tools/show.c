@@ -106,6 +106,9 @@ int show_live(struct show *s, const struct session_conf *conf, struct stream *st
 	}
 	if (s->out.err) /* what ended the watch: there is nobody to show more to */
 		return s->out.err;
+	/* A document says how long detaching took; a person does not wait for it. */
+	if (!err && show_wants_document(s) && !s->by_interval)
+		err = session_detach(*session);
 	if (!err)
 		return show_finish(s, NULL);
 	/* Text has nothing to say of what did not begin, but for why nothing can be measured. */

@@ -11,6 +11,8 @@
 #include <cmocka.h>
 
 #include "explain.h"
+#include "explain_words.h"
+#include "catalog.h"
 #include "facts.h"
 #include "fixture_kernel.h"
 #include "format.h"
@@ -295,6 +297,65 @@ static void test_explain(void **state)
 	strike(&s);
 }
 
+/* Whatever some kernel makes a way of: what it means is said of it, and of nothing else. */
+static void test_each_target_has_a_meaning(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < plan_table_len; i++)
+		for (const struct plan_way *w = plan_table[i].ways; w->hooks; w++)
+			for (const struct plan_hook *h = w->hooks; h->program; h++)
+				if (!explain_meaning(h->target))
+					fail_msg("no meaning of %s", h->target);
+	assert_null(explain_meaning("schedule"));
+}
+
+/* What no event tells is in words. */
+static void test_what_is_read_or_reported_is_said(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < plan_table_len; i++) {
+		const struct measure_info *m = measure_info(plan_table[i].measure);
+
+		if ((m->pending || m->holdup) && !explain_state(m->id, 0))
+			fail_msg("nothing is said of %s.%s", source_name(m->source), m->name);
+	}
+	assert_null(explain_state(KD_M_CALL_RCU_LATENCY, 0));
+}
+
+/* A count: not the times of the work. */
+static void test_explain_refills(void **state)
+{
+	struct plan_entry entry = { .state = PLAN_ON };
+	struct plan one = { .entry = &entry, .n = 1 };
+	struct scene s = { .kernel = { .btf = btf__new_empty() } };
+	int u32 = btf__add_int(s.kernel.btf, "int", 4, 0);
+	FILE *out;
+
+	(void)state;
+	for (size_t i = 0; i < plan_table_len; i++)
+		if (plan_table[i].measure == KD_M_MEMALLOC_REFILL_FAILED)
+			entry.measure = &plan_table[i];
+	for (int with = 0; with < 2; with++) {
+		if (with) {
+			btf__add_struct(s.kernel.btf, "bpf_mem_cache", 64);
+			btf__add_field(s.kernel.btf, "refill_work", u32, 64, 0);
+			btf__add_field(s.kernel.btf, "free_cnt", u32, 320, 0);
+		}
+		out = open_memstream(&s.text, &s.size);
+		explain(out, &s.kernel, &one, true, 80);
+		fclose(out);
+		if (with) {
+			assert_has(s.text, "bpf_mem_refill free=+32($arg1):s32' >>");
+			assert_has(s.text, "'hist:keys=free:sort=free'");
+			assert_null(strstr(s.text, "microseconds"));
+		} else {
+			assert_has(s.text, "there is no way to check");
+		}
+		free(s.text);
+	}
+	btf__free(s.kernel.btf);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -304,6 +365,9 @@ int main(void)
 		cmocka_unit_test(test_json),
 		cmocka_unit_test(test_variants),
 		cmocka_unit_test(test_explain),
+		cmocka_unit_test(test_each_target_has_a_meaning),
+		cmocka_unit_test(test_what_is_read_or_reported_is_said),
+		cmocka_unit_test(test_explain_refills),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -192,6 +192,7 @@ def settled(case, document, seen, start, begin):
     waited = document.data["self"]
     case.say("grace periods were waited for, and how long that took is said",
              waited["grace_periods"] >= 2 and waited["settle_ns"], f"{waited}")
+    case.say("and how long detaching took", waited["detach_ns"], f"{waited}")
 
 
 def provoked(case, totals):
