@@ -109,7 +109,8 @@ bool scope_has_holdup(const struct model *m, const struct scope *sc, const struc
 {
 	const struct run *run = one_run(m, sc);
 
-	if (!scope_has(sc, holdup_measure(h->rec.source)->id, h->rec.flavour))
+	if (!scope_has(sc, holdup_measure(h->rec.source)->id, h->rec.flavour) ||
+	    !report_matches(m, h, sc->reports, sc->nreports))
 		return false;
 	if (run)
 		return h->rec.end_ns >= run->from_ns && (m->running || h->rec.end_ns <= run->to_ns);

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "model.h"
+#include "report_filter.h"
 
 struct scope {
 	bool interval;          /* the last ended interval, else the whole run */
@@ -14,6 +15,8 @@ struct scope {
 	uint64_t measures;      /* bits of enum kd_measure_id */
 	const uint32_t *hidden; /* by measure: bits of flavours not asked for; NULL: none */
 	bool raw_addresses;     /* addresses of functions too */
+	const struct report_filter *reports; /* of long waits: those that match all of these */
+	size_t nreports;
 };
 
 bool scope_has_measure(const struct scope *sc, unsigned int measure);

@@ -145,6 +145,19 @@ static void put_unwatched(struct sheet *s, const struct model *m)
 	}
 }
 
+/* What is left out was told of all the same: it is in captures. */
+static void put_filters(struct sheet *s, const struct scope *sc)
+{
+	char text[WORDS] = "", glob[WORDS];
+
+	for (size_t i = 0; i < sc->nreports; i++)
+		text_append(text, sizeof(text), "%s%s=%s", *text ? ", " : "",
+			    report_key_name(sc->reports[i].key),
+			    fmt_safe(glob, sizeof(glob), sc->reports[i].glob));
+	if (*text)
+		sheet_field(s, "shown only", "%s", text);
+}
+
 void view_why_head(struct sheet *s, const struct why_head *w)
 {
 	const struct model *m = w->model;
@@ -166,6 +179,7 @@ void view_why_head(struct sheet *s, const struct why_head *w)
 	if (m->started && real)
 		sheet_field(s, "since", "%s", fmt_time(when, sizeof(when), real));
 	put_limits(s, m);
+	put_filters(s, w->scope);
 	put_rows_of_plan(s, m, w->scope, false);
 	put_unwatched(s, m);
 	put_rows_of_plan(s, m, w->scope, true);

@@ -27,6 +27,8 @@
 struct why_command {
 	struct common common; /* first: see common.h */
 	uint64_t duration_ns, count;
+	struct report_filter filter[FILTERS_MAX];
+	size_t nfilters;
 	/* at work: */
 	char command_line[2048];
 	struct show show;
@@ -34,6 +36,27 @@ struct why_command {
 	uint64_t told;
 	bool has_head;
 };
+
+static int parse_reports(void *command, const char *text)
+{
+	struct why_command *c = command;
+	const char *equals = strchr(text, '=');
+	struct report_filter f;
+	char name[16];
+
+	if (!equals || equals == text || !equals[1])
+		return log_err(-EINVAL,
+			       "--filter: \"%s\" is no KEY=GLOB; use e.g. cause=long_reader", text);
+	snprintf(name, sizeof(name), "%.*s", (int)(equals - text), text);
+	if (report_key_by_name(name, &f.key))
+		return log_err(-EINVAL, "--filter: reports have no key \"%s\"; known: %s", name,
+			       report_key_list());
+	if (c->nfilters == FILTERS_MAX)
+		return log_err(-EINVAL, "--filter: more than %d of them", FILTERS_MAX);
+	f.glob = equals + 1;
+	c->filter[c->nfilters++] = f;
+	return 0;
+}
 
 static const struct opt why_options[] = {
 	{ .name = "duration",
@@ -50,6 +73,12 @@ static const struct opt why_options[] = {
 	  .help = "end after so many reports",
 	  .offset = offsetof(struct why_command, count),
 	  .min = 1 },
+	{ .name = "filter",
+	  .type = OPT_CALL,
+	  .value = "KEY=GLOB",
+	  .help = "show only reports that match; keys: cause, comm, pid, cpu, cgroup, func, "
+		  "flavour",
+	  .call = parse_reports },
 	{ 0 },
 };
 
@@ -60,18 +89,27 @@ static const struct opt *const tables[] = {
 static const struct opts_command why_opts = {
 	.name = "why",
 	.summary = "Explain waits that are too long: cause, who, evidence.",
-	.usage = "[-s SOURCES] [--over LIMITS] [-d TIME] [-n COUNT] [--json | --ndjson] "
-		 "[--input FILE [--follow]]",
+	.usage = "[-s SOURCES] [--over LIMITS] [-d TIME] [-n COUNT] [--filter KEY=GLOB] "
+		 "[--json | --ndjson] [--input FILE [--follow]]",
 	.tables = tables,
 };
 
 /* --- showing --- */
 
+static struct scope scope_of(const struct why_command *c)
+{
+	struct scope sc = common_scope(&c->common, false);
+
+	sc.reports = c->filter;
+	sc.nreports = c->nfilters;
+	return sc;
+}
+
 static int put_document(const struct show *s, FILE *out, const struct holdup *one,
 			const char *error)
 {
 	const struct why_command *c = s->ctx;
-	const struct scope sc = common_scope(&c->common, false);
+	const struct scope sc = scope_of(c);
 	const struct model *m = &s->model;
 	struct json j;
 	int err = 0;
@@ -104,7 +142,7 @@ static int put_end_document(const struct show *s, FILE *out, bool interval, cons
 
 static void put_head(struct why_command *c, struct sheet *sheet)
 {
-	const struct scope sc = common_scope(&c->common, false);
+	const struct scope sc = scope_of(c);
 	const struct why_head head = {
 		.model = &c->show.model,
 		.scope = &sc,
@@ -129,7 +167,7 @@ static void begin_sheet(struct why_command *c, struct sheet *sheet, FILE *out)
 static int put_text(const struct show *s, FILE *out, bool interval)
 {
 	struct why_command *c = s->ctx;
-	const struct scope sc = common_scope(&c->common, false);
+	const struct scope sc = scope_of(c);
 	struct sheet sheet;
 	int err;
 
@@ -162,7 +200,7 @@ static int on_holdup(void *ctx, const struct model *m, const struct holdup *h)
 {
 	struct show *s = ctx;
 	struct why_command *c = s->ctx;
-	const struct scope sc = common_scope(&c->common, false);
+	const struct scope sc = scope_of(c);
 
 	if (!scope_has_holdup(m, &sc, h))
 		return 0;
@@ -259,7 +297,7 @@ static int why_run(int argc, char **argv)
 	if (err || check(&c))
 		return common_fail(&c.show.out, why_opts.name, json, EXIT_USAGE);
 	if (c.common.input) {
-		const struct scope sc = common_scope(&c.common, false);
+		const struct scope sc = scope_of(&c);
 
 		code = show_capture(&c.show, &sc, NULL);
 	} else {

@@ -40,17 +40,27 @@ int inject_gp_kthread(const struct options *o)
 	return 0;
 }
 
-/* Callbacks of the CPU that is left alone; the kthreads that would run them are on the hog's. */
+/*
+ * Callbacks of the CPU that is left alone; the kthreads that would run them are on the hog's. Those that
+ * were kept lazily are gone before, and somebody asks, so that these are not kept.
+ */
 static void one_callbacks(const struct options *o, struct injected *i)
 {
+	struct asker before, asker;
 	struct hog hog;
 
+	asker_start(&before, o->other);
+	asker_start(&asker, o->other);
+	asker_ask(&before);
+	asker_join(&before);
 	hog_start(&hog, o->cpu);
 	hog_until(&hog, now_ns() + o->ns);
 	i->asked_ns = now_ns();
 	for (int n = 0; n < 20; n++)
 		queue_file();
+	asker_ask(&asker);
 	hog_join(&hog);
+	asker_join(&asker);
 	i->begin_ns = hog.begin_ns;
 	i->end_ns = hog.end_ns;
 	i->rival = hog.pid;
@@ -60,12 +70,7 @@ static void one_callbacks(const struct options *o, struct injected *i)
 /* Those that run the callbacks alone: the ones that wait for grace periods are named rcuog. */
 int inject_callbacks_starved(const struct options *o)
 {
-	struct injected i = {
-		.cause = "callbacks_starved",
-		.source = "call_rcu",
-		.cpu = o->cpu,
-		.func = "__d_free|i_callback|inode_free_by_rcu|__fput|file_free_rcu"
-	};
+	struct injected i = { .cause = "callbacks_starved", .source = "call_rcu", .cpu = o->cpu };
 	pid_t pids[KTHREADS];
 	int found;
 
