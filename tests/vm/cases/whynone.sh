@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
-# A system that has nothing to do, and one that has: there is nothing to explain.
+# A system that has nothing to do, and one that has: there is nothing to explain. Half of the time each; as
+# a further case of a guest whose clock is its instructions it takes half a minute of the host's.
 
 IDLE=15 # s; the same again busy. whynonelong.sh says more
 

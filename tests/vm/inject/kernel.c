@@ -41,7 +41,7 @@ int inject_loop(const struct options *o)
 	struct injected i = { .cause = "kernel_loop",
 			      .cpu = o->cpu,
 			      .comm = LOOP_NAME,
-			      .func = "inject_loop|sys_getppid" };
+			      .func = "inject_loop|sys_getppid|trace_call_bpf|perf_syscall_enter" };
 	pthread_t thread;
 
 	load("inject_loop", NULL);
