@@ -43,6 +43,19 @@ static uint64_t time_of(const struct model *m, const struct scope *sc, unsigned 
 	return sum;
 }
 
+/* Ours is known from some tick on, and then for all the time before: not for the interval that ends there. */
+static bool just_known(const struct model *m, const struct scope *sc, enum kd_count what,
+		       unsigned int measure)
+{
+	struct scope whole = *sc;
+
+	whole.interval = false;
+	return sc->interval &&
+	       scope_count(m, sc, KD_SRC_RSTAT, what) ==
+		       scope_count(m, &whole, KD_SRC_RSTAT, what) &&
+	       time_of(m, sc, measure) < time_of(m, &whole, measure);
+}
+
 double own_cost_share(const struct model *m, const struct scope *sc, unsigned int measure)
 {
 	enum kd_count what = inner_cost(measure);
@@ -52,7 +65,7 @@ double own_cost_share(const struct model *m, const struct scope *sc, unsigned in
 		return NAN;
 	ours = scope_count(m, sc, KD_SRC_RSTAT, what);
 	all = time_of(m, sc, measure);
-	if (!ours || !all)
+	if (!ours || !all || just_known(m, sc, what, measure))
 		return NAN;
 	return (double)ours / (double)all;
 }

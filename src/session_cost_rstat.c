@@ -59,7 +59,7 @@ static double mean(const struct session *s, const char *const *programs)
 {
 	struct cost_runs r = runs_of(s, programs);
 
-	return r.n >= COST_RUNS_LEAST ? (double)r.ns / (double)r.n : NAN;
+	return r.n ? (double)r.ns / (double)r.n : NAN;
 }
 
 static int read_own(struct session *s, struct rs_own *own)
@@ -94,10 +94,10 @@ int cost_rstat_timed(struct session *s)
 	return 0;
 }
 
-/* So many runs; those that there are none of cost nothing, whether or not it is known what one does. */
-static double times(uint64_t n, double ns)
+/* So many runs of a kind. One that did not run while it was timed costs what programs of rstat do. */
+static double times(const struct session *s, uint64_t n, double ns)
 {
-	return n ? (double)n * ns : 0;
+	return (double)n * (isnan(ns) ? s->cost.run_ns[KD_SRC_RSTAT] : ns);
 }
 
 static int put(struct session *s, enum kd_count what, double ns)
@@ -117,11 +117,11 @@ int cost_rstat_emit(struct session *s)
 	err = read_own(s, &own);
 	if (err)
 		return err;
-	within = times(own.visits, c->visit) + times(own.ticks, c->tick);
+	within = times(s, own.visits, c->visit) + times(s, own.ticks, c->tick);
 	err = put(s, KD_CNT_IN_FLUSH_NS,
-		  (double)own.flush_ns + times(own.flush_runs, c->edge) +
-			  times(own.splits, c->split) + within);
+		  (double)own.flush_ns + times(s, own.flush_runs, c->edge) +
+			  times(s, own.splits, c->split) + within);
 	return err ? err
 		   : put(s, KD_CNT_IN_HOLD_NS,
-			 (double)own.hold_ns + times(own.hold_runs, c->edge) + within);
+			 (double)own.hold_ns + times(s, own.hold_runs, c->edge) + within);
 }

@@ -271,6 +271,16 @@ static void put_filters(FILE *out, const struct view_hist *v)
 		text_fieldf(out, v->width, "only:", "%s", text);
 }
 
+/* The lock is spin_lock_irq()'s. An upper bound may be of a flush that gave it up on the way. */
+static const char *interrupts(const struct view_hist *v, const struct metric *x)
+{
+	const char *model = model_fact(v->model, "preempt");
+
+	if (x->measure != KD_M_RSTAT_HOLD || x->bound || !model || !*model)
+		return "";
+	return strcmp(model, "rt") ? ", with interrupts off" : " (PREEMPT_RT: interrupts stay on)";
+}
+
 static void put_own_share(FILE *out, const struct view_hist *v, double share)
 {
 	if (isnan(share))
@@ -296,8 +306,8 @@ static void put_method(FILE *out, const struct view_hist *v, const struct metric
 		snprintf(what, sizeof(what), "from %s to %s", info->begins, info->ends);
 	else
 		snprintf(what, sizeof(what), "%s", info->what);
-	text_fieldf(out, v->width, "measured:", "%s%s%s%s%s", what, row ? "; " : "",
-		    row ? fmt_safe(backend, sizeof(backend), row->backend) : "",
+	text_fieldf(out, v->width, "measured:", "%s%s%s%s%s%s", what, interrupts(v, x),
+		    row ? "; " : "", row ? fmt_safe(backend, sizeof(backend), row->backend) : "",
 		    row && *row->hooks ? " on " : "",
 		    row ? fmt_safe(hooks, sizeof(hooks), row->hooks) : "");
 	put_own_share(out, v, own_cost_share(v->model, v->scope, x->measure));

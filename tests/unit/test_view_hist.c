@@ -188,6 +188,20 @@ static void says_when_the_worst_was(void **state)
 	tzset();
 }
 
+/* Nine was longest, and what came to it was driven out of its list by worse ones of other rows. */
+static void says_when_the_worst_was_not_kept(void **state)
+{
+	(void)state;
+	begin();
+	declare(1, "f");
+	add(1, 9, 1);
+	put_worst(&s, 1, 1000, 7, 0);
+	put_tick(&s, 1, 1);
+	show(120);
+	assert_says("worst:     not kept: worse ones drove it out; the next was 7 ns, f ");
+	fits_all_widths();
+}
+
 static void floor_needs_both_facts(void **state)
 {
 	(void)state;
@@ -537,6 +551,33 @@ static void counts_are_no_times(void **state)
 	fits_all_widths();
 }
 
+static void holds_say_whether_interrupts_are_off(void **state)
+{
+	static const struct {
+		const char *model, *says;
+	} cases[] = {
+		{ "full", "from got to given up, with interrupts off\n" },
+		{ "rt", "from got to given up (PREEMPT_RT: interrupts stay on)\n" },
+		{ "", "from got to given up\n" }, /* not known */
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		teardown(state);
+		setup(state);
+		fact("preempt", cases[i].model);
+		begin();
+		put_keyed(1, KD_M_RSTAT_HOLD, KD_FL_SUB_ALL, 0, 0, 1, 0, STRINGS("/"));
+		put_keyed(2, KD_M_RSTAT_HOLD, KD_FL_SUB_ALL, 0, KD_SERIES_UPPER, 1, 0,
+			  STRINGS("/"));
+		add(1, 500, 30);
+		add(2, 900, 10);
+		put_tick(&s, 1, 1);
+		show(120);
+		assert_says(cases[i].says);
+		assert_says("from got to given up\n"); /* of bounds it is not said */
+	}
+}
+
 static void bounds_stand_apart(void **state)
 {
 	(void)state;
@@ -610,6 +651,9 @@ int main(void)
 		cmocka_unit_test_setup_teardown(empty_rows_fold, setup, teardown),
 		cmocka_unit_test_setup_teardown(counts_are_no_times, setup, teardown),
 		cmocka_unit_test_setup_teardown(bounds_stand_apart, setup, teardown),
+		cmocka_unit_test_setup_teardown(holds_say_whether_interrupts_are_off, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(says_when_the_worst_was_not_kept, setup, teardown),
 		cmocka_unit_test_setup_teardown(cgroups_and_flushers, setup, teardown),
 		cmocka_unit_test_setup_teardown(wraps, setup, teardown),
 		cmocka_unit_test_setup_teardown(cuts, setup, teardown),
