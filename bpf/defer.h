@@ -166,6 +166,8 @@ enum kd_count {
 	KD_CNT_RUN_NS, /* time in them, estimated by user space from a moment in which it was measured */
 	KD_CNT_IN_FLUSH_NS, /* rstat: of that, between the two ends of a flush ... */
 	KD_CNT_IN_HOLD_NS,  /* ... and of a hold */
+	KD_CNT_CHECKED,   /* memalloc: lists that were walked and held against the kernel's count */
+	KD_CNT_UNCHECKED, /* ... and that were to be, but were too long or changed meanwhile */
 	KD_CNT_COUNT,
 };
 
@@ -316,6 +318,7 @@ enum kd_list {
 
 #define KD_PENDING_EXACT (1u << 0)     /* the length is what it was at one moment */
 #define KD_PENDING_TRUNCATED (1u << 1) /* the walk was cut: at least this many */
+#define KD_PENDING_STRANDED (1u << 2) /* unchanged for age_ns, and no callback is queued for them */
 
 struct kd_rec_pending {
 	struct kd_rec rec; /* id: 0 */

@@ -154,9 +154,12 @@ static __noinline int sweep_check(struct sweep *sw, __u64 head, __u32 count)
 
 	walk(&w, sw->nodes & (2 * ML_NODES - 1));
 	sw->nodes -= w.n;
-	if (w.node || w.n == count || word_at(sw->address) != head)
+	if (w.node || word_at(sw->address) != head) {
+		sw->s->unchecked++;
 		return 0;
-	sw->s->torn++;
+	}
+	sw->s->checked++;
+	sw->s->torn += w.n != count;
 	return 0;
 }
 
@@ -175,6 +178,8 @@ static long sweep_list(__u32 i, struct sweep *sw)
 		.state = sw->state,
 	};
 
+	if (l->queued && raw_number(s, l->queued))
+		row.flags |= ML_QUEUED;
 	if (kind == ML_NUMBER) {
 		row.length = raw_number(s, offset);
 	} else if (kind == ML_COUNTED) {
@@ -270,7 +275,7 @@ int kd_sweep(struct kd_run_args *args)
 
 	if (!sw.s || end > ML_WINDOW || sw.first >= end)
 		return end;
-	sw.s->rows = sw.s->vanished = sw.s->torn = 0;
+	sw.s->rows = sw.s->vanished = sw.s->torn = sw.s->checked = sw.s->unchecked = 0;
 	sw.next = sw.first;
 	bpf_loop(end - sw.first, sweep_cache, &sw, 0);
 	sw.s->nodes = ML_NODES - sw.nodes;
@@ -301,7 +306,7 @@ int kd_walk(struct kd_run_args *args)
 {
 	struct ml_shared *s = shared_get();
 	__u64 address, head, at;
-	__u32 left = ML_NODES;
+	__u32 left = ML_NODES, queued;
 	struct ml_row row;
 	struct walk w = {};
 
@@ -322,12 +327,15 @@ int kd_walk(struct kd_run_args *args)
 	} else {
 		s->job.restarts++;
 	}
-	row.flags &= ~(ML_MORE | ML_LOCAL);
+	row.flags &= ~(ML_MORE | ML_LOCAL | ML_QUEUED);
 	if (row.cursor || word_at(address + at) != row.head)
 		row.flags |= ML_MORE;
 	if (args->arg[1] == ML_ON_CPU)
 		row.flags |= ML_LOCAL;
 	s->job.state = read_cache(s, address);
+	queued = lists[row.list & (ML_LISTS - 1)].queued;
+	if (!s->job.state || (queued && raw_number(s, queued)))
+		row.flags |= ML_QUEUED;
 	s->job.gone = !still_there(s->job.cache.map, s->job.cache.id);
 	s->job.row = row;
 	return 0;

@@ -25,7 +25,8 @@ enum ml_kind {
 struct ml_list {
 	__u16 offset; /* in struct bpf_mem_cache, bytes */
 	__u16 list;   /* enum kd_list */
-	__u32 kind;   /* enum ml_kind */
+	__u16 kind;   /* enum ml_kind */
+	__u16 queued; /* where it says whether the callback is queued that this list waits for; 0: no such */
 };
 
 /* A file descriptor of a map. */
@@ -42,9 +43,10 @@ struct ml_cache {
 	__u32 pad;
 };
 
-#define ML_MORE (1u << 0)  /* not at its end, or not stable: kd_walk goes on */
-#define ML_LOCAL (1u << 1) /* read on its own CPU */
-#define ML_CUT (1u << 2)   /* not walked: at least this many */
+#define ML_MORE (1u << 0)   /* not at its end, or not stable: kd_walk goes on */
+#define ML_LOCAL (1u << 1)  /* read on its own CPU */
+#define ML_CUT (1u << 2)    /* not walked: at least this many */
+#define ML_QUEUED (1u << 3) /* the callback that takes it further is queued, or it cannot be told */
 
 /* One list that is not empty. */
 struct ml_row {
@@ -78,6 +80,8 @@ struct ml_shared {
 	__u32 vanished; /* kd_sweep: maps that went while their lists were read, in this run */
 	__u32 torn;     /* kd_sweep: free_llist walked, but not free_cnt long, in this run */
 	__u32 nodes;    /* kd_sweep: followed in this run */
+	__u32 checked; /* kd_sweep: free_llist walked to its end, and held against free_cnt, in this run */
+	__u32 unchecked; /* kd_sweep: the same, but too long to be walked to its end, or changed meanwhile */
 	struct ml_job job;
 	struct ml_cache cache[ML_WINDOW];
 	struct ml_row row[ML_ROWS];

@@ -25,8 +25,11 @@ static bool goes_by_cpu(const struct backlog_query *q)
 
 /* --- from nodes to rows --- */
 
-/* Of each list the age of its oldest entry now, and of each sum that of its parts. NULL: no memory. */
-static uint64_t *ages_of(const struct model *m)
+/*
+ * Of each list that has the flags `with` the age of its oldest entry now, and of each sum that of its
+ * parts. NULL: no memory.
+ */
+static uint64_t *ages_of(const struct model *m, uint32_t with)
 {
 	const struct pending *p = &m->pending;
 	uint64_t *age = calloc(p->table.n + 1, sizeof(*age)); /* 0: not known */
@@ -35,7 +38,8 @@ static uint64_t *ages_of(const struct model *m)
 		const struct pending_node *n = &p->node[i];
 		uint64_t now;
 
-		if (p->table.keys[i].kind != PENDING_LIST || n->age_ns == KD_UNKNOWN || !n->length)
+		if (p->table.keys[i].kind != PENDING_LIST || n->age_ns == KD_UNKNOWN ||
+		    !n->length || (n->flags & with) != with)
 			continue;
 		now = n->age_ns + (m->to_ns - n->age_at_ns);
 		for (size_t at = i + 1; at; at = p->node[at - 1].parent)
@@ -99,6 +103,8 @@ static void make_row(struct backlog_row *r, const struct model *m, const struct 
 		.age_ns = age ? age : KD_UNKNOWN,
 		.exact = !n->inexact,
 		.truncated = n->truncated,
+		.stranded = n->stranded,
+		.stranded_bytes = n->stranded_bytes,
 	};
 	set_window(r, m, sc, n);
 }
@@ -108,6 +114,10 @@ static void add_row(struct backlog_row *sum, const struct backlog_row *r)
 	sum->length += r->length;
 	sum->bytes += r->bytes;
 	sum->unsized += r->unsized;
+	sum->stranded += r->stranded;
+	sum->stranded_bytes += r->stranded_bytes;
+	if (sum->stranded_ns < r->stranded_ns)
+		sum->stranded_ns = r->stranded_ns;
 	sum->then += r->then;
 	sum->then_bytes += r->then_bytes;
 	sum->exact &= r->exact;
@@ -135,13 +145,14 @@ static int collect(const struct model *m, const struct backlog_query *q, unsigne
 {
 	const struct pending *p = &m->pending;
 	struct backlog_row *rows = calloc(p->table.n + 1, sizeof(*rows));
-	uint64_t *age = ages_of(m);
+	uint64_t *age = ages_of(m, 0), *stranded = ages_of(m, KD_PENDING_STRANDED);
 
 	*out = rows;
 	*n = 0;
-	if (!rows || !age) {
+	if (!rows || !age || !stranded) {
 		free(rows);
 		free(age);
+		free(stranded);
 		*out = NULL;
 		return -ENOMEM;
 	}
@@ -151,9 +162,11 @@ static int collect(const struct model *m, const struct backlog_query *q, unsigne
 		if (k->kind != kind || !backlog_in_scope(&q->scope, k))
 			continue;
 		make_row(&rows[*n], m, &q->scope, i, age[i]);
+		rows[*n].stranded_ns = stranded[i];
 		*n += is_worth_a_row(&rows[*n], kind) && backlog_matches(m, q, &rows[*n]);
 	}
 	free(age);
+	free(stranded);
 	return 0;
 }
 

@@ -62,6 +62,8 @@ struct backlog_row {
 	uint64_t unsized; /* entries whose size is not */
 	uint64_t age_ns;  /* of the oldest entry, a lower bound; KD_UNKNOWN */
 	bool exact, truncated;
+	/* Of these, objects for which no callback is queued and nobody comes back; age: a lower bound. */
+	uint64_t stranded, stranded_bytes, stranded_ns;
 	/* In the window: the level when it began, the greatest and the mean at ticks. */
 	uint64_t then, then_bytes;
 	uint64_t peak, peak_bytes; /* KD_UNKNOWN: of rows folded for this question */
@@ -129,6 +131,11 @@ enum backlog_wait {
 	BACKLOG_UNKNOWN,     /* in a list that this build does not know */
 	BACKLOG_WAITS,
 };
+
+/* What a list of memalloc waits for; trace_lists: this kernel has lists for Tasks Trace apart. */
+bool backlog_trace_lists(const struct model *m);
+enum backlog_wait backlog_wait_of(unsigned int list, bool trace_lists);
+const char *backlog_wait_name(enum backlog_wait w); /* as in JSON */
 
 struct backlog_bpf {
 	uint64_t objects[BACKLOG_WAITS], bytes[BACKLOG_WAITS], unsized;

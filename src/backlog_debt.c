@@ -134,7 +134,7 @@ uint64_t backlog_gone_ns(const struct backlog_part *p)
  * Kernels that have no lists of their own for Tasks Trace (6.1 to 6.5) send what is freed through it
  * by way of free_by_rcu and waiting_for_gp; the others use these two for RCU alone.
  */
-static bool has_trace_lists(const struct model *m)
+bool backlog_trace_lists(const struct model *m)
 {
 	const char *variant = model_fact(m, "memalloc_variant");
 
@@ -149,7 +149,7 @@ static bool has_trace_lists(const struct model *m)
 	return false;
 }
 
-static enum backlog_wait wait_of(unsigned int list, bool trace_lists)
+enum backlog_wait backlog_wait_of(unsigned int list, bool trace_lists)
 {
 	switch (list) {
 	case KD_LIST_FREE_LLIST:
@@ -165,9 +165,21 @@ static enum backlog_wait wait_of(unsigned int list, bool trace_lists)
 	return BACKLOG_UNKNOWN;
 }
 
+const char *backlog_wait_name(enum backlog_wait w)
+{
+	static const char *const names[BACKLOG_WAITS] = {
+		[BACKLOG_IDLE] = "idle",
+		[BACKLOG_RCU] = "rcu",
+		[BACKLOG_TASKS_TRACE] = "tasks_trace",
+		[BACKLOG_UNKNOWN] = "unknown",
+	};
+
+	return names[w];
+}
+
 int backlog_bpf(const struct model *m, const struct backlog_query *q, struct backlog_bpf *b)
 {
-	bool trace_lists = has_trace_lists(m);
+	bool trace_lists = backlog_trace_lists(m);
 	struct backlog_row *rows;
 	size_t n;
 	int err = backlog_totals(m, q, &rows, &n);
@@ -176,7 +188,7 @@ int backlog_bpf(const struct model *m, const struct backlog_query *q, struct bac
 	if (err)
 		return err;
 	for (size_t i = 0; i < n; i++) {
-		enum backlog_wait wait = wait_of(rows[i].list, trace_lists);
+		enum backlog_wait wait = backlog_wait_of(rows[i].list, trace_lists);
 
 		if (rows[i].source != KD_SRC_MEMALLOC)
 			continue;

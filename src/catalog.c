@@ -440,6 +440,8 @@ static const char *const counts[] = {
 	[KD_CNT_RUN_NS] = "run_ns",
 	[KD_CNT_IN_FLUSH_NS] = "in_flush_ns",
 	[KD_CNT_IN_HOLD_NS] = "in_hold_ns",
+	[KD_CNT_CHECKED] = "lists_checked",
+	[KD_CNT_UNCHECKED] = "lists_unchecked",
 };
 COVERS(counts, KD_CNT_COUNT);
 

@@ -267,6 +267,17 @@ static void put_shares(struct json *j, const struct model *m, const struct scope
 		json_close(j);
 }
 
+/* Lists that were walked in full and held against the kernel's own count: how often that was done. */
+static void put_checks(struct json *j, const struct model *m)
+{
+	const uint64_t *total = m->source[KD_SRC_MEMALLOC].ctotal;
+
+	if (!total[KD_CNT_CHECKED] && !total[KD_CNT_UNCHECKED])
+		return;
+	json_ku64(j, "lists_checked", total[KD_CNT_CHECKED]);
+	json_ku64(j, "lists_unchecked", total[KD_CNT_UNCHECKED]);
+}
+
 void doc_self(struct json *j, const struct model *m, const struct scope *sc,
 	      const struct kd_rec_self *before)
 {
@@ -291,6 +302,7 @@ void doc_self(struct json *j, const struct model *m, const struct scope *sc,
 		  model_fact_u64(m, SESSION_SETTLE_NS, 0));
 	doc_known(j, "detach_ns", self->detach_ns, self->detach_ns);
 	doc_known(j, "grace_periods", known, self->grace_periods);
+	put_checks(j, m);
 	json_close(j);
 }
 

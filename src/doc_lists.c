@@ -95,14 +95,28 @@ static void put_run(struct json *j, const struct model *m, const struct scope *s
 	}
 }
 
+/* Objects that nobody comes back for. */
+static void put_stranded(struct json *j, const struct backlog_row *r)
+{
+	if (!r->stranded)
+		return;
+	json_kopen(j, "stranded", '{');
+	json_ku64(j, "length", r->stranded);
+	json_ku64(j, "bytes", r->stranded_bytes);
+	json_ku64(j, "age_ns", r->stranded_ns);
+	json_close(j);
+}
+
 static void put_row(struct json *j, const struct model *m, const struct scope *sc,
-		    const struct backlog_row *r)
+		    const struct backlog_row *r, bool trace_lists)
 {
 	double rate;
 
 	json_open(j, '{');
 	json_kstr(j, "source", source_name(r->source));
 	json_kstr(j, "list", backlog_list(m, r));
+	if (r->source == KD_SRC_MEMALLOC)
+		json_kstr(j, "stage", backlog_wait_name(backlog_wait_of(r->list, trace_lists)));
 	put_key(j, m, r, sc->raw_addresses);
 	json_ku64(j, "length", r->length);
 	if (backlog_holds_memory(r->source))
@@ -110,6 +124,7 @@ static void put_row(struct json *j, const struct model *m, const struct scope *s
 	if (backlog_holds_memory(r->source) && r->unsized && is_sized(r))
 		json_ku64(j, "unsized", r->unsized);
 	doc_known(j, "age_ns", r->age_ns != KD_UNKNOWN, r->age_ns);
+	put_stranded(j, r);
 	json_kbool(j, "exact", r->exact);
 	json_kbool(j, "truncated", r->truncated);
 	if (backlog_rate(m, sc, r, &rate))
@@ -126,12 +141,13 @@ int doc_pending(struct json *j, const struct model *m, const struct backlog_quer
 	struct backlog_row *rows;
 	size_t n;
 	int err = backlog_rows(m, q, &rows, &n);
+	bool trace_lists = backlog_trace_lists(m);
 
 	if (err)
 		return err;
 	json_kopen(j, "pending", '[');
 	for (size_t i = 0; i < n; i++)
-		put_row(j, m, &q->scope, &rows[i]);
+		put_row(j, m, &q->scope, &rows[i], trace_lists);
 	json_close(j);
 	free(rows);
 	return 0;
@@ -173,18 +189,11 @@ static void put_part(struct json *j, unsigned int source, const struct backlog_p
 
 static void put_waits(struct json *j, const struct backlog_bpf *b)
 {
-	static const char *const names[BACKLOG_WAITS] = {
-		[BACKLOG_IDLE] = "idle",
-		[BACKLOG_RCU] = "rcu",
-		[BACKLOG_TASKS_TRACE] = "tasks_trace",
-		[BACKLOG_UNKNOWN] = "unknown",
-	};
-
 	json_kopen(j, "memalloc", '{');
 	for (int i = 0; i < BACKLOG_WAITS; i++) {
 		bool pretty;
 
-		json_key(j, names[i]);
+		json_key(j, backlog_wait_name((enum backlog_wait)i));
 		pretty = doc_flow_open(j, '{');
 		json_ku64(j, "length", b->objects[i]);
 		json_ku64(j, "bytes", b->bytes[i]);

@@ -36,7 +36,7 @@ struct memalloc {
 	int maps_prog, files_prog; /* iterators; files_prog < 0: holders cannot be had */
 	bool named_lists;          /* those without a name of ours, and global allocators */
 	uint64_t holders_ns;
-	uint64_t vanished, torn; /* as last said */
+	uint64_t vanished, torn, checked, unchecked; /* as last said */
 };
 
 /* --- loading --- */
@@ -377,11 +377,12 @@ static int name_maps(struct memalloc *m, struct stream *out)
 	return err;
 }
 
-static int say_lost(struct stream *out, enum kd_lost what, uint64_t total, uint64_t *said)
+static int say_total(struct stream *out, unsigned int kind, unsigned int what, uint64_t total,
+		     uint64_t *said)
 {
-	struct kd_rec_total r = { .rec = { .kind = KD_REC_LOST, .len = sizeof(r) },
+	struct kd_rec_total r = { .rec = { .kind = (uint16_t)kind, .len = sizeof(r) },
 				  .source = KD_SRC_MEMALLOC,
-				  .what = what,
+				  .what = (uint16_t)what,
 				  .total = total };
 
 	if (total == *said)
@@ -399,8 +400,14 @@ static int ml_names(void *state, struct stream *out)
 	if (!err)
 		err = name_maps(m, out);
 	if (!err)
-		err = say_lost(out, KD_LOST_VANISHED, m->look.vanished, &m->vanished);
-	return err ? err : say_lost(out, KD_LOST_TORN, m->look.torn, &m->torn);
+		err = say_total(out, KD_REC_LOST, KD_LOST_VANISHED, m->look.vanished, &m->vanished);
+	if (!err)
+		err = say_total(out, KD_REC_LOST, KD_LOST_TORN, m->look.torn, &m->torn);
+	if (!err)
+		err = say_total(out, KD_REC_COUNT, KD_CNT_CHECKED, m->look.checked, &m->checked);
+	return err ? err
+		   : say_total(out, KD_REC_COUNT, KD_CNT_UNCHECKED, m->look.unchecked,
+			       &m->unchecked);
 }
 
 static uint64_t ml_bytes(void *state)

@@ -12,6 +12,11 @@
  * in use. It counts as unchanged only if nothing else of its allocator on this CPU has changed either.
  */
 #define SHORT_LIST 32
+/*
+ * Objects that no callback takes further, for as long as this: nobody comes back for them until their
+ * map is used again or goes. Looks are a second apart, give or take.
+ */
+#define STRANDED_NS 900000000ULL
 
 static enum ml_kind kind_of(const struct ml_look *l, const struct ml_entry *e)
 {
@@ -47,7 +52,7 @@ static struct ml_entry *find_same(struct ml_look *l, size_t n, const struct ml_e
 static void add_to(struct ml_entry *e, const struct ml_entry *more)
 {
 	e->row.length += more->row.length;
-	e->row.flags |= more->row.flags & ML_CUT;
+	e->row.flags |= more->row.flags & (ML_CUT | ML_QUEUED);
 	e->row.head ^= more->row.head;
 	e->row.state ^= more->row.state;
 	e->exact &= more->exact;
@@ -92,6 +97,7 @@ static int by_list(const void *a, const void *b)
 static bool is_unchanged(const struct ml_seen *then, const struct ml_seen *now)
 {
 	return then->head == now->head && then->length == now->length &&
+	       then->queued == now->queued &&
 	       (now->length >= SHORT_LIST || then->state == now->state);
 }
 
@@ -110,6 +116,7 @@ static struct ml_seen seen_of(const struct ml_look *l, const struct ml_entry *e)
 			     .head = e->row.head,
 			     .length = e->row.length,
 			     .state = e->row.state,
+			     .queued = e->row.flags & ML_QUEUED,
 			     .since_ns = l->begun_ns };
 
 	return s;
@@ -149,6 +156,12 @@ static int find_ages(struct ml_look *l)
 	return 0;
 }
 
+static bool is_stranded(const struct ml_look *l, const struct ml_entry *e)
+{
+	return l->layout->list[e->row.list].queued && !(e->row.flags & ML_QUEUED) &&
+	       e->row.length && e->exact && e->age_ns != KD_UNKNOWN && e->age_ns >= STRANDED_NS;
+}
+
 int memalloc_entries_finish(struct ml_look *l)
 {
 	merge(l);
@@ -167,7 +180,8 @@ void memalloc_entries_record(const struct ml_look *l, const struct ml_entry *e,
 		.key = e->key,
 		.unit_size = e->row.unit_size,
 		.flags = (e->exact ? KD_PENDING_EXACT : 0) |
-			 (e->row.flags & ML_CUT ? KD_PENDING_TRUNCATED : 0),
+			 (e->row.flags & ML_CUT ? KD_PENDING_TRUNCATED : 0) |
+			 (is_stranded(l, e) ? KD_PENDING_STRANDED : 0),
 		.length = e->row.length,
 		.bytes = e->bytes,
 		.age_ns = e->age_ns,

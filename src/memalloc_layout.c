@@ -56,6 +56,37 @@ static bool is_counter(const struct btf_type *t, const char *name)
 	return false;
 }
 
+/* Objects gather in a list until a callback takes them further; a field says that it is queued. */
+static const struct {
+	enum kd_list list;
+	const char *field;
+} queued[] = {
+	{ KD_LIST_FREE_BY_RCU, "call_rcu_in_progress" },
+	{ KD_LIST_FREE_BY_RCU_TTRACE, "call_rcu_ttrace_in_progress" },
+};
+
+static void note_queued(struct ml_layout *l, const char *name, uint32_t offset)
+{
+	for (size_t i = 0; i < sizeof(queued) / sizeof(queued[0]); i++)
+		for (uint32_t at = 0; at < l->n && !strcmp(name, queued[i].field); at++)
+			if (l->list[at].list == queued[i].list)
+				l->list[at].queued = (uint16_t)offset;
+}
+
+/* Numbers of 32 bits alone, atomic_t among them: programs read words. */
+static void find_queued(struct ml_layout *l, const struct btf *btf, const struct btf_type *t)
+{
+	for (uint32_t i = 0; i < btf_vlen(t); i++) {
+		const struct btf_member *m = &btf_members(t)[i];
+		const struct btf_type *type = resolve(btf, m->type);
+		uint32_t offset = btf_member_bit_offset(t, i) / 8;
+
+		if (type && (btf_is_int(type) || btf_is_struct(type)) && type->size == 4 &&
+		    offset % 4 == 0 && offset + 4 <= ML_CACHE_WORDS * sizeof(uint64_t))
+			note_queued(l, btf__name_by_offset(btf, m->name_off), offset);
+	}
+}
+
 static void add(struct ml_layout *l, const char *name, uint32_t offset, bool head)
 {
 	struct ml_list *list = &l->list[l->n];
@@ -127,6 +158,7 @@ int memalloc_layout(const struct btf *btf, struct ml_layout *l)
 		if (head || is_counter(type, name))
 			add(l, name, btf_member_bit_offset(t, i) / 8, head);
 	}
+	find_queued(l, btf, t);
 	l->sizes = struct_size(btf, "bpf_mem_caches") / l->cache_size;
 	add_types(l, btf);
 	return l->n ? 0 : -ENOENT;

@@ -110,6 +110,8 @@ static int add_rows(struct ml_look *l, enum ml_place place)
 	}
 	l->vanished += l->shared->vanished;
 	l->torn += l->shared->torn;
+	l->checked += l->shared->checked;
+	l->unchecked += l->shared->unchecked;
 	l->nodes += l->shared->nodes;
 	return 0;
 }

@@ -36,6 +36,7 @@ struct ml_seen {
 	uint64_t key;
 	uint32_t unit_size, cpu, list;
 	uint64_t head, length, state;
+	bool queued;
 	uint64_t since_ns;
 };
 
@@ -70,7 +71,7 @@ struct ml_look {
 	size_t nseen;
 
 	/* Totals. */
-	uint64_t vanished, torn, interrupts, nodes;
+	uint64_t vanished, torn, checked, unchecked, interrupts, nodes;
 };
 
 /* Begins one; cache, ncaches and online are set. */

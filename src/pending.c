@@ -199,6 +199,7 @@ static void begin_change(const struct model *m, struct pending_node *n)
 
 struct change {
 	uint64_t length, bytes, unsized; /* differences: they wrap */
+	uint64_t stranded, stranded_bytes;
 	uint32_t lists, inexact, truncated;
 };
 
@@ -208,6 +209,8 @@ static void apply(const struct model *m, struct pending_node *n, const struct ch
 	n->length += c->length;
 	n->bytes += c->bytes;
 	n->unsized += c->unsized;
+	n->stranded += c->stranded;
+	n->stranded_bytes += c->stranded_bytes;
 	n->lists += c->lists;
 	n->inexact += c->inexact;
 	n->truncated += c->truncated;
@@ -216,11 +219,13 @@ static void apply(const struct model *m, struct pending_node *n, const struct ch
 /* What changes in a list by its newest record; it knows its age and flags itself. */
 static struct change change_of(const struct model *m, struct pending_node *n)
 {
-	bool sized = n->next.bytes != KD_UNKNOWN;
+	bool sized = n->next.bytes != KD_UNKNOWN, stranded = n->next.flags & KD_PENDING_STRANDED;
 	struct change c = {
 		.length = n->next.length - n->length,
 		.bytes = (sized ? n->next.bytes : 0) - n->bytes,
 		.unsized = (sized ? 0 : n->next.length) - n->unsized,
+		.stranded = (stranded ? n->next.length : 0) - n->stranded,
+		.stranded_bytes = (stranded && sized ? n->next.bytes : 0) - n->stranded_bytes,
 		.lists = (n->next.length ? 1 : 0) - n->lists,
 		.inexact = (n->next.flags & KD_PENDING_EXACT ? 0 : 1) - n->inexact,
 		.truncated = (n->next.flags & KD_PENDING_TRUNCATED ? 1 : 0) - n->truncated,

@@ -41,7 +41,8 @@ struct pending_node {
 	uint64_t length, bytes; /* bytes: where they are known */
 	uint32_t lists;         /* parts that are not empty; of a list 0 or 1 */
 	uint32_t inexact, truncated;
-	uint64_t unsized; /* entries whose bytes are not known */
+	uint64_t unsized;                  /* entries whose bytes are not known */
+	uint64_t stranded, stranded_bytes; /* of all these: KD_PENDING_STRANDED */
 	/* Only of a list: the oldest entry was `age_ns` old at `age_at_ns`; KD_UNKNOWN. */
 	uint64_t age_ns, age_at_ns;
 	uint32_t flags;

@@ -183,6 +183,21 @@ static void put_lost(FILE *out, const struct view_lists *v, unsigned int source)
 	}
 }
 
+/* Objects that nobody comes back for: how many, and what would bring them back. */
+static void put_stranded(FILE *out, const struct view_lists *v, const struct backlog_row *r)
+{
+	char n[FMT_LEN], size[FMT_LEN], age[FMT_LEN];
+
+	if (r->stranded)
+		text_fieldf(
+			out, v->width, "stranded:",
+			"%s objects, %s: unchanged for %s or longer, and no callback is queued that "
+			"would take them further; they wait until their map is used again, or goes",
+			fmt_count(n, sizeof(n), r->stranded),
+			fmt_bytes(size, sizeof(size), r->stranded_bytes),
+			fmt_ns(age, sizeof(age), r->stranded_ns));
+}
+
 struct summary {
 	struct backlog_row sum;
 	bool any, inexact, truncated;
@@ -200,6 +215,10 @@ static struct summary sum_up(const struct backlog_row *totals, size_t n, unsigne
 		s.any = true;
 		s.sum.length += r->length;
 		s.sum.then += r->then;
+		s.sum.stranded += r->stranded;
+		s.sum.stranded_bytes += r->stranded_bytes;
+		if (s.sum.stranded_ns < r->stranded_ns)
+			s.sum.stranded_ns = r->stranded_ns;
 		s.inexact |= !r->exact;
 		s.truncated |= r->truncated;
 	}
@@ -227,6 +246,7 @@ static int put_source(FILE *out, const struct view_lists *v, const struct backlo
 	else
 		fprintf(out, "%s.pending: nothing waits\n", source_name(source));
 	put_bpf(out, v, &bpf);
+	put_stranded(out, v, &s.sum);
 	put_flow(out, v, &d->by[source]);
 	if (!v->brief)
 		put_doubts(out, v, s.inexact, s.truncated);

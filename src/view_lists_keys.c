@@ -225,6 +225,28 @@ static size_t choose_columns(const struct view_lists *v, const struct backlog_ro
 	return used;
 }
 
+/* Of which lists how much is stranded: those that are shown, each by itself. */
+static void put_stranded(FILE *out, const struct view_lists *v, const struct backlog_row *rows,
+			 size_t n)
+{
+	static char key[LISTS_CELL], line[2 * LISTS_CELL];
+	char list[128], count[FMT_LEN], size[FMT_LEN], age[FMT_LEN];
+
+	for (size_t i = 0; i < n; i++) {
+		const struct backlog_row *r = &rows[i];
+
+		if (!r->stranded || !r->key)
+			continue;
+		view_lists_key(key, sizeof(key), v->model, r, v->query->scope.raw_addresses);
+		snprintf(line, sizeof(line), "%s: stranded in %s: %s objects, %s, for %s or longer",
+			 key, fmt_safe(list, sizeof(list), backlog_list(v->model, r)),
+			 fmt_count(count, sizeof(count), r->stranded),
+			 fmt_bytes(size, sizeof(size), r->stranded_bytes),
+			 fmt_ns(age, sizeof(age), r->stranded_ns));
+		text_wrap(out, line, 0, 2, v->width);
+	}
+}
+
 /* Where the table has no room for them: a line for each map, however many lists it has. */
 static void put_holders(FILE *out, const struct view_lists *v, const struct backlog_row *rows,
 			size_t n)
@@ -270,6 +292,7 @@ static int put_table(FILE *out, const struct view_lists *v, const struct backlog
 		table_print(&t, out, v->width);
 		if (strstr(table_missing(&t, v->width, missing, sizeof(missing)), "HOLDERS"))
 			put_holders(out, v, rows, n);
+		put_stranded(out, v, rows, n);
 	}
 	table_free(&t);
 	return err;

@@ -55,7 +55,7 @@ static void put_objects(struct maker *m, uint16_t list, uint32_t cpu, uint64_t m
 				      .cpu = cpu,
 				      .key = map,
 				      .unit_size = size,
-				      .flags = EXACT,
+				      .flags = EXACT | (age_ns ? KD_PENDING_STRANDED : 0),
 				      .length = length,
 				      .bytes = length * size,
 				      .age_ns = age_ns });

@@ -37,6 +37,7 @@ static struct btf *patched_kernel(void)
 	btf__add_field(btf, "reuse_ready_cnt", i32, 384, 0);
 	btf__add_field(btf, "length_limit", i32, 416, 0);
 	btf__add_field(btf, "free_by_rcu_ttrace", head, 448, 0);
+	btf__add_field(btf, "call_rcu_ttrace_in_progress", i32, 512, 0);
 	array = btf__add_array(btf, i32, cache, 11);
 	btf__add_struct(btf, "bpf_mem_caches", 96 * 11);
 	btf__add_field(btf, "cache", array, 0, 0);
@@ -69,6 +70,8 @@ static void test_layout(void **state)
 	expect_list(&l, 2, "reuse_ready", KD_LIST_UNKNOWN + 2, ML_SHARED, 40);
 	expect_list(&l, 3, "reuse_ready_cnt", KD_LIST_UNKNOWN + 3, ML_NUMBER, 48);
 	expect_list(&l, 4, "free_by_rcu_ttrace", KD_LIST_FREE_BY_RCU_TTRACE, ML_SHARED, 56);
+	assert_int_equal(l.list[4].queued, 64);
+	assert_int_equal(l.list[1].queued, 0);
 	assert_int_equal(l.sizes, 11);
 	assert_int_equal(l.cache_size, 96);
 	assert_int_equal(l.type_rhash, 35);
@@ -91,10 +94,11 @@ static void test_no_layout(void **state)
 /* --- from what was found to records --- */
 
 static const struct ml_layout layout = {
-	.list = { { 0, KD_LIST_FREE_LLIST, ML_COUNTED },
-		  { 8, KD_LIST_FREE_BY_RCU_TTRACE, ML_SHARED },
-		  { 16, KD_LIST_UNKNOWN + 2, ML_NUMBER } },
-	.n = 3,
+	.list = { { 0, KD_LIST_FREE_LLIST, ML_COUNTED, 0 },
+		  { 8, KD_LIST_FREE_BY_RCU_TTRACE, ML_SHARED, 24 },
+		  { 16, KD_LIST_UNKNOWN + 2, ML_NUMBER, 0 },
+		  { 32, KD_LIST_WAITING_FOR_GP_TTRACE, ML_WAITING, 0 } },
+	.n = 4,
 };
 static const struct ml_cpus cpus = { .n = 4, .npossible = 4 };
 
@@ -179,6 +183,50 @@ static void test_ages(void **state)
 }
 
 /* --- the plan --- */
+
+/* One look more at a list that stands still. Whether it is said to be stranded, and of what age. */
+static bool is_stranded(struct ml_look *l, uint64_t now, uint32_t list, uint32_t flags,
+			uint64_t *age)
+{
+	struct ml_entry e = entry(7, 0, list, 100);
+	struct kd_rec_pending r;
+
+	e.row.flags = flags;
+	l->entry = &e;
+	l->n = 1;
+	l->begun_ns = now;
+	assert_int_equal(memalloc_entries_finish(l), 0);
+	memalloc_entries_record(l, &e, &r);
+	*age = r.age_ns;
+	return r.flags & KD_PENDING_STRANDED;
+}
+
+#define S 1000000000ULL
+
+static void test_stranded(void **state)
+{
+	struct ml_look l = look_of(NULL, 0, 0);
+	uint64_t age;
+
+	(void)state;
+	/* As long as a callback is queued somebody comes for them, however old they are. */
+	assert_false(is_stranded(&l, 1 * S, 1, ML_QUEUED, &age));
+	assert_false(is_stranded(&l, 5 * S, 1, ML_QUEUED, &age));
+	assert_int_equal(age, 4 * S);
+	/* From then on their time counts, and not from before. */
+	assert_false(is_stranded(&l, 6 * S, 1, 0, &age));
+	assert_true(age == KD_UNKNOWN);
+	assert_false(is_stranded(&l, 6 * S + S / 2, 1, 0, &age));
+	assert_true(is_stranded(&l, 7 * S, 1, 0, &age));
+	assert_int_equal(age, 1 * S);
+	assert_true(is_stranded(&l, 9 * S, 1, 0, &age));
+	assert_int_equal(age, 3 * S);
+	assert_false(is_stranded(&l, 10 * S, 1, ML_QUEUED, &age));
+	/* A list whose callback is queued as long as it is not empty. */
+	assert_false(is_stranded(&l, 11 * S, 3, 0, &age));
+	assert_false(is_stranded(&l, 15 * S, 3, 0, &age));
+	free(l.seen);
+}
 
 static void add_struct(struct btf *btf, int type, const char *name, const char *const *fields)
 {
@@ -302,9 +350,9 @@ static void test_plan(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_layout),  cmocka_unit_test(test_no_layout),
-		cmocka_unit_test(test_records), cmocka_unit_test(test_ages),
-		cmocka_unit_test(test_plan),
+		cmocka_unit_test(test_layout),   cmocka_unit_test(test_no_layout),
+		cmocka_unit_test(test_records),  cmocka_unit_test(test_ages),
+		cmocka_unit_test(test_stranded), cmocka_unit_test(test_plan),
 	};
 
 	return cmocka_run_group_tests_name("memalloc", tests, NULL, NULL);

@@ -51,7 +51,7 @@ run() {
 	while [ ! -s "$OUT/looks.json" ]; do sleep 0.1; done
 	memload delete $N 0 sh "$CASES/guest.sh" --call memlists behind_rcu >"$OUT/rcu"
 	memload delete $N 0 sh "$CASES/guest.sh" --call memlists behind_trace >"$OUT/trace"
-	memload kinds sleep 2 >"$OUT/kinds"
+	memload kinds sleep 4 >"$OUT/kinds"
 	memload busy 4 sleep 3 >"$OUT/busy"
 	memload churn sleep 3 >"$OUT/churn"
 	kill -INT $kdefer

@@ -23,6 +23,7 @@ def judge(case):
     lost = document.get("lost", {}).get("memalloc", {})
     case.equal("nothing was left out", {k: v for k, v in lost.items() if v}, {})
     own = document["self"]
+    case.say("lists were held against the kernel's own count", own.get("lists_checked", 0) > 0, str(own))
     case.say(f"three looks: {own['cpu_ns'] // 1000000} ms of CPU with all that comes before, "
              f"{own['kernel_bytes']} bytes of kernel memory", own["kernel_bytes"] < 16 << 20,
              str(own))
