@@ -200,7 +200,7 @@ static __always_inline int start(__u32 cpu)
 		bpf_map_update_elem(&kthreads, &kthread, &cpu, BPF_ANY);
 	st->offloadable = !!kthread;
 	st->looked_ns = bpf_ktime_get_ns();
-	st->newest =
+	st->newest = st->chosen =
 		list_done(list) + list_len(list); /* those that wait already are not followed */
 	*(volatile __u64 *)&st->list = list;
 	return !!kthread;

@@ -36,8 +36,11 @@ struct hc_cpu {
 	__u64 runner;   /* the task that runs it */
 	/* the last look */
 	__u64 looked_ns;
-	__u64 done;    /* callbacks that were taken off to be run, ever */
-	__u64 newest;  /* number of the last of the list */
+	__u64 done;   /* callbacks that were taken off to be run, ever */
+	__u64 newest; /* number of the last of the list */
+	/* of the first look at that one: when, since when it may be there, what had run */
+	__u64 newest_ns, newest_margin, newest_done;
+	__u64 chosen;  /* number of the last that was followed */
 	__u64 queue;   /* how many the list counts */
 	__u64 next_ns; /* from when on another callback is followed */
 	/* of those followed: to `front` they had their turn, to `ready` they could have it */

@@ -70,8 +70,8 @@ __noinline int find_followed(struct hc_cpu *st, struct hc_list *l, __u64 now)
 	return 0;
 }
 
-/* The newest, where it has come since the last look. */
-__noinline int follow(struct hc_cpu *st, struct hc_list *l, __u64 now)
+/* The newest, as of the look that found it first. */
+__noinline int follow(struct hc_cpu *st, struct hc_list *l)
 {
 	struct hc_followed *f;
 
@@ -80,13 +80,13 @@ __noinline int follow(struct hc_cpu *st, struct hc_list *l, __u64 now)
 	f = &st->followed[st->tail & (HC_FOLLOWED - 1)];
 	f->number = l->newest;
 	f->func = word_at(l->last + bpf_core_field_offset(struct callback_head, func));
-	f->when = now;
-	f->margin = now - st->looked_ns;
-	f->done = l->done;
+	f->when = st->newest_ns;
+	f->margin = st->newest_margin;
+	f->done = st->newest_done;
 	f->asked = f->ready = f->seq = 0;
 	f->lazy = l->bypass && l->lazy == l->bypass;
 	st->tail++;
-	st->next_ns = now + step_ns;
+	st->chosen = l->newest;
 	return 0;
 }
 
@@ -258,9 +258,16 @@ static __always_inline void look_at_waits(void *ctx, struct hc_cpu *st, __u32 cp
 		turns(st, cpu, l, now);
 		find_followed(st, l, now);
 	}
-	if (l->newest != st->newest && l->last && now >= st->next_ns)
-		follow(st, l, now);
-	st->newest = l->newest;
+	if (l->newest != st->newest) {
+		st->newest = l->newest;
+		st->newest_ns = now;
+		st->newest_margin = now - st->looked_ns;
+		st->newest_done = l->done;
+	}
+	if (l->newest != st->chosen && l->last && now >= st->next_ns) {
+		st->next_ns = now + step_ns;
+		follow(st, l);
+	}
 	front = st->front;
 	if (front != st->tail && now - st->followed[front & (HC_FOLLOWED - 1)].when > limit_ns)
 		see_wait(ctx, st, cpu, now);

@@ -194,7 +194,7 @@ static const struct measure_info measures[] = {
 		.keys = RSTAT_KEYS,
 		.by = KEY_BIT(KEY_CGROUP) | KEY_BIT(KEY_FLUSHER),
 		.what = "how long flushers wait for the lock of cgroup statistics",
-		.begins = "asked for",
+		.begins = "requested",
 		.ends = "got",
 		.group_key = "subsystem",
 	},

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 
 #include "../bpf/defer.h"
@@ -15,6 +14,7 @@
 #include "holdup_cb.skel.h"
 #include "bpf_util.h"
 #include "cpus.h"
+#include "holdup_source.h"
 #include "log.h"
 #include "source.h"
 
@@ -22,8 +22,8 @@
 #define STEPS 8 /* of the limit: one callback is followed in each */
 
 struct holdup_cb {
+	struct holdup_source common; /* the first member */
 	struct holdup_cb_bpf *skel;
-	struct plan *plan;
 	int cpus; /* possible */
 	int *online;
 	int nonline;
@@ -63,36 +63,20 @@ static void set_constants(struct holdup_cb *h, const struct source_conf *conf)
 	ro->tick_ns = 1000000000ULL / hz;
 }
 
-static int find_percpu(struct holdup_cb *h)
-{
-	int err = percpu_find(bpf_program__fd(h->skel->progs.kd_percpu));
-
-	if (err)
-		holdup_refuse(h->plan, KD_SRC_CALL_RCU, "RCU's per-CPU data cannot be found: %s",
-			      strerror(-err));
-	return err;
-}
-
 static int load_object(struct holdup_cb *h, const struct source_conf *conf)
 {
 	int err;
 
 	h->skel = holdup_cb_bpf__open_opts(bpf_util_open_opts());
 	if (!h->skel)
-		return log_err(-errno, "call_rcu.holdup: cannot open its programs: %s",
-			       strerror(errno));
+		return holdup_source_not_opened(&h->common, -errno);
 	percpu_fill(&h->skel->rodata->percpu, conf->kernel);
 	percpu_size(h->skel->maps.percpu_bases, &h->skel->rodata->percpu);
 	size_maps(h);
 	set_constants(h, conf);
-	source_choose_programs(h->skel->obj, h->plan, KD_SRC_CALL_RCU);
-	err = bpf_map__reuse_fd(h->skel->maps.ring, conf->ring_fd);
-	if (!err)
-		err = bpf_util_load_skeleton(h->skel->skeleton);
-	if (err)
-		holdup_refuse(h->plan, KD_SRC_CALL_RCU, "the kernel does not load its programs: %s",
-			      bpf_util_load_error(err));
-	return err ? err : find_percpu(h);
+	err = holdup_source_load(&h->common, h->skel->skeleton, conf->ring_fd);
+	return err ? err
+		   : holdup_source_percpu(&h->common, bpf_program__fd(h->skel->progs.kd_percpu));
 }
 
 static bool is_online(const struct holdup_cb *h, int cpu)
@@ -107,7 +91,7 @@ static bool is_online(const struct holdup_cb *h, int cpu)
 static int control(struct holdup_cb *h, enum hc_run what, int cpu, uint32_t *ret)
 {
 	uint64_t args[4] = { what, (uint64_t)cpu };
-	int fd = bpf_program__fd(h->skel->progs.kd_control);
+	int fd = h->common.control_fd;
 
 	if (is_online(h, cpu) && !bpf_util_run_on(fd, args, cpu, ret))
 		return 0;
@@ -129,17 +113,15 @@ static int control_all(struct holdup_cb *h, enum hc_run what)
 	return err;
 }
 
-static int prepare(struct holdup_cb *h, const struct source_conf *conf)
+static int prepare(void *state, const struct source_conf *conf)
 {
+	struct holdup_cb *h = state;
 	int err;
 
-	if (bytes_for(h->cpus) > conf->max_memory) {
-		holdup_refuse(h->plan, KD_SRC_CALL_RCU,
-			      "its tables do not fit into the %llu bytes that are left",
-			      (unsigned long long)conf->max_memory);
-		return -E2BIG;
-	}
-	err = cpus_read("online", &h->online, &h->nonline);
+	h->cpus = conf->kernel->possible_cpus;
+	err = holdup_source_fits(&h->common, conf, bytes_for(h->cpus));
+	if (!err)
+		err = cpus_read("online", &h->online, &h->nonline);
 	return err ? err : load_object(h, conf);
 }
 
@@ -156,28 +138,8 @@ static void holdup_cb_unload(void *state)
 
 static int holdup_cb_load(void **state, struct source_conf *conf)
 {
-	struct holdup_cb *h = calloc(1, sizeof(*h));
-	int err;
-
-	if (!h)
-		return -ENOMEM;
-	h->plan = conf->plan;
-	h->cpus = conf->kernel->possible_cpus;
-	err = prepare(h, conf);
-	if (err) {
-		holdup_refuse(conf->plan, KD_SRC_CALL_RCU, "cannot be set up: %s", strerror(-err));
-		holdup_cb_unload(h);
-		return err == -ENOMEM ? err : -ENODEV;
-	}
-	*state = h;
-	return 0;
-}
-
-static size_t holdup_cb_hooks(void *state, struct source_hook *hooks, size_t max)
-{
-	struct holdup_cb *h = state;
-
-	return source_collect_hooks(h->skel->obj, h->plan, KD_SRC_CALL_RCU, hooks, max);
+	return holdup_source_new(state, conf, sizeof(struct holdup_cb), KD_SRC_CALL_RCU, prepare,
+				 holdup_cb_unload);
 }
 
 static int holdup_cb_start(void *state)
@@ -193,33 +155,15 @@ static void holdup_cb_stop(void *state)
 	control_all(state, HC_STOP);
 }
 
-/* Reports come when a callback has its turn: a tick adds what was lost of them. */
-static int64_t holdup_cb_tick(void *state, uint32_t cursor, uint32_t interval)
-{
-	struct holdup_cb *h = state;
-	uint64_t args[4] = { cursor, interval };
-	uint32_t next;
-	int err = bpf_util_run(bpf_program__fd(h->skel->progs.kd_tick), args, &next);
-
-	return err ? err : (int64_t)next;
-}
-
-static uint64_t holdup_cb_bytes(void *state)
-{
-	struct holdup_cb *h = state;
-
-	return bpf_util_map_bytes(h->skel->obj, "ring");
-}
-
 const struct source source_holdup_cb = {
 	.id = KD_SRC_CALL_RCU,
 	.holdup = true,
 	.load = holdup_cb_load,
-	.hooks = holdup_cb_hooks,
+	.hooks = holdup_source_hooks,
 	.start = holdup_cb_start,
-	.tick = holdup_cb_tick,
+	.tick = holdup_source_tick,
 	.stop = holdup_cb_stop,
 	.unload = holdup_cb_unload,
-	.kernel_bytes = holdup_cb_bytes,
+	.kernel_bytes = holdup_source_bytes,
 	.least_bytes = holdup_cb_least,
 };

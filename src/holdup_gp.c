@@ -3,9 +3,7 @@
 #include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include <bpf/bpf.h>
 #include <bpf/btf.h>
 #include <bpf/libbpf.h>
 
@@ -15,12 +13,12 @@
 #include "percpu.h"
 #include "holdup_gp.skel.h"
 #include "bpf_util.h"
-#include "log.h"
+#include "holdup_source.h"
 #include "source.h"
 
 struct holdup_gp {
+	struct holdup_source common; /* the first member */
 	struct holdup_gp_bpf *skel;
-	struct plan *plan;
 };
 
 static uint64_t bytes_for(int cpus)
@@ -66,41 +64,26 @@ static void drop_callers(struct plan *plan)
 		plan_drop_hook(plan, KD_SRC_RCU_GP, programs[i]);
 }
 
-static int load_object(struct holdup_gp *h, struct source_conf *conf)
+static int open_object(void *state, const struct source_conf *conf)
 {
-	int err;
+	struct holdup_gp *h = state;
+	int err = holdup_source_fits(&h->common, conf, bytes_for(conf->kernel->possible_cpus));
 
-	if (bytes_for(conf->kernel->possible_cpus) > conf->max_memory) {
-		holdup_refuse(h->plan, KD_SRC_RCU_GP,
-			      "its tables do not fit into the %llu bytes that are left",
-			      (unsigned long long)conf->max_memory);
-		return -E2BIG;
-	}
+	if (err)
+		return err;
 	h->skel = holdup_gp_bpf__open_opts(bpf_util_open_opts());
 	if (!h->skel)
-		return log_err(-errno, "rcu_gp.holdup: cannot open its programs: %s",
-			       strerror(errno));
+		return holdup_source_not_opened(&h->common, -errno);
 	percpu_fill(&h->skel->rodata->percpu, conf->kernel);
 	percpu_size(h->skel->maps.percpu_bases, &h->skel->rodata->percpu);
 	bpf_map__set_max_entries(h->skel->maps.cpus,
 				 HG_KINDS * (uint32_t)conf->kernel->possible_cpus);
 	set_constants(h, conf);
 	if (!conf->over_ns[KD_M_RCU_GP_WAIT])
-		drop_callers(h->plan);
-	source_choose_programs(h->skel->obj, h->plan, KD_SRC_RCU_GP);
-	err = bpf_map__reuse_fd(h->skel->maps.ring, conf->ring_fd);
-	if (!err)
-		err = bpf_util_load(h->skel->obj);
-	if (err) {
-		holdup_refuse(h->plan, KD_SRC_RCU_GP, "the kernel does not load its programs: %s",
-			      bpf_util_load_error(err));
-		return err;
-	}
-	err = percpu_find(bpf_program__fd(h->skel->progs.kd_percpu));
-	if (err)
-		holdup_refuse(h->plan, KD_SRC_RCU_GP, "RCU's per-CPU data cannot be found: %s",
-			      strerror(-err));
-	return err;
+		drop_callers(h->common.plan);
+	err = holdup_source_load(&h->common, h->skel->skeleton, conf->ring_fd);
+	return err ? err
+		   : holdup_source_percpu(&h->common, bpf_program__fd(h->skel->progs.kd_percpu));
 }
 
 static void holdup_gp_unload(void *state)
@@ -115,76 +98,19 @@ static void holdup_gp_unload(void *state)
 
 static int holdup_gp_load(void **state, struct source_conf *conf)
 {
-	struct holdup_gp *h = calloc(1, sizeof(*h));
-	int err;
-
-	if (!h)
-		return -ENOMEM;
-	h->plan = conf->plan;
-	err = load_object(h, conf);
-	if (err) {
-		holdup_refuse(conf->plan, KD_SRC_RCU_GP, "cannot be set up: %s", strerror(-err));
-		holdup_gp_unload(h);
-		return err == -ENOMEM ? err : -ENODEV;
-	}
-	*state = h;
-	return 0;
-}
-
-static size_t holdup_gp_hooks(void *state, struct source_hook *hooks, size_t max)
-{
-	struct holdup_gp *h = state;
-
-	return source_collect_hooks(h->skel->obj, h->plan, KD_SRC_RCU_GP, hooks, max);
-}
-
-static int control(struct holdup_gp *h, enum hg_run what)
-{
-	uint64_t args[4] = { what };
-
-	return bpf_util_run(bpf_program__fd(h->skel->progs.kd_control), args, NULL);
-}
-
-static int holdup_gp_start(void *state)
-{
-	int err = control(state, HG_START);
-
-	return err ? log_err(err, "rcu_gp.holdup: cannot start recording: %s", strerror(-err)) : 0;
-}
-
-static void holdup_gp_stop(void *state)
-{
-	control(state, HG_STOP);
-}
-
-/* Reports come when what they are about ends: a tick adds what was lost of them. */
-static int64_t holdup_gp_tick(void *state, uint32_t cursor, uint32_t interval)
-{
-	struct holdup_gp *h = state;
-	uint64_t args[4] = { cursor, interval };
-	uint32_t next;
-	int err;
-
-	err = bpf_util_run(bpf_program__fd(h->skel->progs.kd_tick), args, &next);
-	return err ? err : (int64_t)next;
-}
-
-static uint64_t holdup_gp_bytes(void *state)
-{
-	struct holdup_gp *h = state;
-
-	return bpf_util_map_bytes(h->skel->obj, "ring");
+	return holdup_source_new(state, conf, sizeof(struct holdup_gp), KD_SRC_RCU_GP, open_object,
+				 holdup_gp_unload);
 }
 
 const struct source source_holdup_gp = {
 	.id = KD_SRC_RCU_GP,
 	.holdup = true,
 	.load = holdup_gp_load,
-	.hooks = holdup_gp_hooks,
-	.start = holdup_gp_start,
-	.tick = holdup_gp_tick,
-	.stop = holdup_gp_stop,
+	.hooks = holdup_source_hooks,
+	.start = holdup_source_start,
+	.tick = holdup_source_tick,
+	.stop = holdup_source_stop,
 	.unload = holdup_gp_unload,
-	.kernel_bytes = holdup_gp_bytes,
+	.kernel_bytes = holdup_source_bytes,
 	.least_bytes = holdup_gp_least,
 };
