@@ -99,6 +99,17 @@ bool kernel_has_field(const struct kernel *k, const char *type, const char *fiel
 	return field_of(k, type, field);
 }
 
+enum tri kernel_has_value(const struct kernel *k, const char *enumeration, const char *value)
+{
+	int id = k->btf ? btf__find_by_name_kind(k->btf, enumeration, BTF_KIND_ENUM) : -1;
+	const struct btf_type *t = id > 0 ? btf__type_by_id(k->btf, (__u32)id) : NULL;
+
+	for (int i = 0; t && i < btf_vlen(t); i++)
+		if (!strcmp(btf__name_by_offset(k->btf, btf_enum(t)[i].name_off), value))
+			return YES;
+	return t ? NO : UNKNOWN;
+}
+
 int kernel_field_at(const struct kernel *k, const char *type, const char *field)
 {
 	int id = k->btf ? btf__find_by_name_kind(k->btf, type, BTF_KIND_STRUCT) : -1;

@@ -95,6 +95,8 @@ bool kernel_has_cap(const struct kernel *k,
 bool kernel_has_func(const struct kernel *k, const char *name); /* BTF FUNC */
 bool kernel_has_tp(const struct kernel *k, const char *name);   /* BTF typedef btf_trace_NAME */
 bool kernel_has_field(const struct kernel *k, const char *type, const char *field);
+/* A value of an enum; UNKNOWN: there is no such enum. */
+enum tri kernel_has_value(const struct kernel *k, const char *enumeration, const char *value);
 /* Where it is in its structure, in bytes; -ENOENT: no such field, or not of the structure itself. */
 int kernel_field_at(const struct kernel *k, const char *type, const char *field);
 /* The type of a field, typedefs and qualifiers taken off; NULL: no such field. */

@@ -69,6 +69,31 @@ static int refuse_policy(const struct kernel *k, struct plan_entry *e, const cha
 		what, strerror(err), *k->lsm ? " (at work: " : "", k->lsm, *k->lsm ? ")" : "");
 }
 
+/* What every program of ours uses, or those on functions; the kernel's own numbers for them are in BTF. */
+static const struct {
+	const char *enumeration, *value, *what, *since;
+	bool fentry;
+} features[] = {
+	{ "bpf_map_type", "BPF_MAP_TYPE_RINGBUF", "no ring buffers", "5.8", false },
+	{ "bpf_func_id", "BPF_FUNC_loop", "no bpf_loop()", "5.17", false },
+	{ "bpf_attach_type", "BPF_TRACE_FENTRY", "no fentry programs", "5.5", true },
+};
+
+/* A kernel that is too old for what is asked, by what it has. */
+static int check_age(const struct kernel *k, struct plan_entry *e, enum backend b)
+{
+	char fix[PLAN_TEXT];
+
+	for (size_t i = 0; i < sizeof(features) / sizeof(features[0]); i++) {
+		if ((features[i].fentry && b != BACKEND_FENTRY) ||
+		    kernel_has_value(k, features[i].enumeration, features[i].value) != NO)
+			continue;
+		snprintf(fix, sizeof(fix), "Linux %s or newer", features[i].since);
+		return refuse(e, fix, "this kernel is too old: its BPF has %s", features[i].what);
+	}
+	return 0;
+}
+
 /* Every program of ours reads kernel memory. */
 static int check_read(const struct kernel *k, struct plan_entry *e)
 {
@@ -243,6 +268,8 @@ int plan_check_way(const struct kernel *k, struct plan_entry *e, const struct pl
 
 	if (!err)
 		err = check_btf(k, e);
+	if (!err)
+		err = check_age(k, e, way->backend);
 	if (!err)
 		err = check_read(k, e);
 	if (!err && way->backend == BACKEND_FENTRY)

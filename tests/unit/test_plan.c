@@ -199,7 +199,28 @@ static void suffixed(struct kernel *k)
 	name_set_seal(k->text);
 }
 
+/* Its numbers of helpers end before ours. */
+static void no_loops(struct kernel *k)
+{
+	btf__add_enum(k->btf, "bpf_func_id", 4);
+	btf__add_enum_value(k->btf, "BPF_FUNC_map_lookup_elem", 1);
+	no_trampolines(k);
+}
+
+static void no_fentry_type(struct kernel *k)
+{
+	btf__add_enum(k->btf, "bpf_func_id", 4);
+	btf__add_enum_value(k->btf, "BPF_FUNC_loop", 181);
+	btf__add_enum(k->btf, "bpf_attach_type", 4);
+	btf__add_enum_value(k->btf, "BPF_TRACE_RAW_TP", 23);
+	no_trampolines(k);
+}
+
 static const struct refusal refusals[] = {
+	{ "old kernel", NULL, no_loops, "this kernel is too old: its BPF has no bpf_loop()",
+	  "Linux 5.17 or newer" },
+	{ "older kernel", NULL, no_fentry_type,
+	  "this kernel is too old: its BPF has no fentry programs", "Linux 5.5 or newer" },
 	{ "no capability", NULL, no_caps, "CAP_BPF and CAP_PERFMON missing: not root",
 	  "run it as root" },
 	{ "one capability", NULL, no_perfmon, "CAP_PERFMON missing: not root", "run it as root" },
