@@ -26,7 +26,8 @@ POLL_MS = {"rcu": 30, "tasks": 1100, "tasks_trace": 600, "callback": 60, "-": 30
 LIMIT_NS = 50e6        # as in why.sh: shorter grace periods are not told of
 
 # (cause, pattern of the guest's name): why it cannot be told there.
-MISSES = {}
+MISSES = {("callbacks_starved", r"^newest .*rcu_nocbs"): "what is handed over is kept lazily there, though "
+                                                         "somebody asks for a grace period: it is not starved"}
 # The same: why the stack cannot be had.
 NO_STACK = {("preempted_reader", r"^6[.]1\b"): "bpf_task_from_pid() is not there, so a task that does not "
                                                "run shows no stack"}
