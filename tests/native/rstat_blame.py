@@ -13,18 +13,16 @@ import re
 import subprocess
 import sys
 
-CGROUPS, ROUNDS = 300, 10
+CGROUPS, ROUNDS = 1500, 6
 TRIES = 6  # on a busy machine the two seldom run at once
 LONG = "rslong"  # flushes that many cgroups at a time, and so holds the lock for long
 READER = "kdwaits"  # of an empty cgroup, on another CPU, again and again
 EVENT = re.compile(r"\s*(?P<comm>.+)-(?P<pid>\d+)\s+\[\d+\]\s+\S+\s+(?P<s>\d+)\.(?P<us>\d{6}): "
                    r"cgroup_rstat_(?P<name>\w+): .*contended:(?P<contended>\d)")
-ENOUGH_US = 300
-# A virtual machine that is not run for a moment between two stamps of one event: seen once in 12 tries.
-STOPS = 1
-# The trace cuts times to microseconds, at each end; and kdefer has a wait begin, and a hold end, some
-# instructions away from the tracepoint's own stamp. The rest of a wait is long compared with that.
-STAMPS_US, NEAR = 2, 0.05
+ENOUGH_US = 600
+# The trace cuts times to microseconds, at each end. kdefer has a wait begin behind its own work of finding
+# out whose flush it is, which is not the lock's: with cold caches 5 to 40 us after the tracepoint's stamp.
+STAMPS_US, NAMED_US, NEAR = 2, 40, 0.05
 
 
 def put(path, text):
@@ -78,7 +76,7 @@ def behind(text):
 
 
 def compare(kdefer, rsload, group, empty, trace):
-    """What the tracepoints have, in microseconds, and whether kdefer has the same."""
+    """What the tracepoints have, in microseconds: kdefer has the same."""
     put(f"{trace}/trace", "")
     trace_on(trace)
     ours, document = measure(kdefer, rsload, group, empty)
@@ -89,7 +87,9 @@ def compare(kdefer, rsload, group, empty, trace):
     seen = f"others waited {ours:.0f} us behind {LONG}; by the tracepoints {number} times, {theirs} us; lost {lost}"
     print(seen, file=sys.stderr)
     assert not lost, seen
-    return theirs, abs(ours - theirs) <= NEAR * theirs + STAMPS_US * number
+    near = NEAR * theirs + STAMPS_US * number
+    assert theirs - near - NAMED_US * number <= ours <= theirs + near, seen
+    return theirs
 
 
 def main(kdefer, rsload, parent, trace):
@@ -98,17 +98,15 @@ def main(kdefer, rsload, parent, trace):
         os.mkdir(folder)
     subprocess.run([rsload, "make", group, str(CGROUPS)], check=True, stdout=subprocess.DEVNULL)
     try:
-        compared, stops = 0, 0
+        compared = 0
         for _ in range(TRIES):
-            theirs, same = compare(kdefer, rsload, group, empty, trace)
-            compared, stops = compared + (theirs if same else 0), stops + (not same)
-            if compared >= ENOUGH_US or stops > STOPS:
+            compared += compare(kdefer, rsload, group, empty, trace)
+            if compared >= ENOUGH_US:
                 break
     finally:
         subprocess.run([rsload, "unmake", group, str(CGROUPS)], stdout=subprocess.DEVNULL)
         for folder in (group, empty):
             os.rmdir(folder)
-    assert stops <= STOPS, "not the same"
     sys.exit(0 if compared >= ENOUGH_US else 5)
 
 
