@@ -440,10 +440,12 @@ enum kd_fact {
 	KD_F_OWNER_PID,  /* rstat: who held it the longest meanwhile */
 	/*
 	 * Between how many pairs of ticks on LAST_CPU its task had been in user mode: its user registers
-	 * (bpf_task_pt_regs) had changed. 0: none was seen. Tells a loop of system calls from one long reader.
+	 * (bpf_task_pt_regs) had changed, or the random offset of its kernel stack. 0: none was seen. Tells a
+	 * loop of system calls from one long reader.
 	 */
 	KD_F_PASSES,
-	KD_F_MARGIN_NS, /* by how much it may have been longer: what is known to a tick */
+	KD_F_MARGIN_NS,     /* by how much it may have been longer: what is known to a tick */
+	KD_F_STACK_OFFSETS, /* 1: for that, each system call has an offset of its own here */
 	KD_F_COUNT,
 };
 #define KD_FACTS_MAX 40

@@ -83,7 +83,8 @@ struct hg_cpu {
 	__u64 reader_of;     /* pid of a reader, once preempted, that runs here again */
 	__u64 end_switches;  /* of the run queue as this CPU reported */
 	__u64 task, regs;    /* what was seen last in the kernel, and its registers in user mode */
-	__u64 passes;        /* times that these had changed */
+	__u64 mark, runs; /* what differs from call to call then, and switches of the run queue */
+	__u64 passes;     /* times that these had changed, and the task was the same */
 	/* Of the last wait that it was reported of: its start, and when that was. Kept from wait to wait. */
 	__u64 reported_of, reported_at;
 	__u64 reporting; /* when it last reported, for itself or others */

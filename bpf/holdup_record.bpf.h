@@ -11,6 +11,7 @@
 /* --- what the tick interrupts --- */
 
 #define USER_REGS 21
+#define HG_MIX 0x9e3779b97f4a7c15ULL
 #define HG_PREEMPT_BITS 0x00ff
 #define HG_SOFTIRQ_BITS 0xff00
 
@@ -123,26 +124,78 @@ static __always_inline void record_rcu(struct hg_cpu *c, __u32 here, __u64 now)
 	}
 }
 
-/* A trace of user mode: registers as they were when the kernel was entered from there. */
-static __always_inline void record_passes(struct hg_cpu *c, struct hg_seen *seen)
+/*
+ * A kernel that randomizes where system calls begin their stacks (randomize_kstack_offset=) draws
+ * anew for each: in the task, on the CPU, or from a generator of the CPU's. Such a kernel tells one stay
+ * in the kernel from the same call again and again, whose registers may be the same each time.
+ */
+#define MARK_IN_TASK bpf_core_field_exists(struct task_struct, kstack_offset)
+
+static __always_inline __u64 stack_mark(struct hg_seen *seen, __u32 here)
+{
+	__u64 words[2] = {}, at = percpu_address(PERCPU_KSTACK_RND, here);
+	struct task_struct *t = (void *)seen->task;
+	__u32 offset = 0;
+
+	if (at) {
+		bpf_probe_read_kernel(words, sizeof(words), (void *)at);
+		return words[0] ^ words[1] * HG_MIX;
+	}
+	if (MARK_IN_TASK) {
+		offset = BPF_CORE_READ(t, kstack_offset);
+	} else {
+		at = percpu_address(PERCPU_KSTACK_OFFSET, here);
+		if (at)
+			bpf_probe_read_kernel(&offset, sizeof(offset), (void *)at);
+	}
+	if (offset)
+		marks_move = 1; /* 0 until the first is drawn */
+	return offset;
+}
+
+/* Of a CPU's mark the next task's calls draw, too. */
+static __always_inline bool mark_moved(struct hg_cpu *c, struct hg_seen *seen, __u32 here)
+{
+	__u64 mark = stack_mark(seen, here), runs = switches_of(here);
+	bool moved = c->mark && mark != c->mark;
+
+	if (moved && !MARK_IN_TASK)
+		marks_move = 1;
+	moved = moved && (MARK_IN_TASK || runs == c->runs);
+	c->mark = mark;
+	c->runs = runs;
+	return moved;
+}
+
+/* The registers of user mode as they were when the kernel was entered from there. 0: unknown. */
+static __noinline __u64 user_registers(void)
 {
 	__u64 regs[USER_REGS] = {}, sum = 0;
-	struct task_struct *t;
 	int i;
+
+	if (bpf_probe_read_kernel(regs, sizeof(regs),
+				  (void *)bpf_task_pt_regs(bpf_get_current_task_btf())))
+		return 0;
+	for (i = 0; i < USER_REGS; i++)
+		sum = (sum ^ regs[i]) * HG_MIX;
+	return sum;
+}
+
+/* Traces of user mode, where the tick does not land in it. */
+static __always_inline void record_passes(struct hg_cpu *c, struct hg_seen *seen, __u32 here)
+{
+	bool moved = mark_moved(c, seen, here);
+	__u64 regs;
 
 	if (seen->flags & KD_WIT_USER) {
 		c->task = 0;
 		return;
 	}
-	t = bpf_get_current_task_btf();
-	if (bpf_probe_read_kernel(regs, sizeof(regs), (void *)bpf_task_pt_regs(t)))
-		return;
-	for (i = 0; i < USER_REGS; i++)
-		sum = (sum ^ regs[i]) * 0x9e3779b97f4a7c15ULL;
-	if (c->task == seen->task && c->regs != sum)
+	regs = user_registers();
+	if (c->task == seen->task && (moved || (regs && regs != c->regs)))
 		c->passes++;
 	c->task = seen->task;
-	c->regs = sum;
+	c->regs = regs;
 }
 
 static __always_inline void count_tick(struct hg_cpu *c, __u32 flags)
@@ -176,7 +229,7 @@ static __noinline int record(__u32 kind, struct hg_cpu *c, struct hg_seen *seen,
 	record_gap(c, now);
 	if (kind == HG_NORMAL)
 		record_rcu(c, here, now);
-	record_passes(c, seen);
+	record_passes(c, seen, here);
 	count_tick(c, seen->flags);
 	return 0;
 }

@@ -31,6 +31,9 @@ struct {
 __u64 rcu_state;
 __u32 leaf_level;
 
+/* Whether each system call has an offset of its own for its stack here, which tells one from the next. */
+__u64 marks_move;
+
 static __always_inline bool recording(void)
 {
 	return *(volatile __u64 *)&since;
@@ -254,6 +257,7 @@ static __noinline int fill_cpu(struct kd_rec_holdup *r, __u32 kind, __u32 cpu, _
 	}
 	fact(r, KD_F_TICKS_BARRED, c->barred);
 	fact(r, KD_F_PASSES, c->passes);
+	fact(r, KD_F_STACK_OFFSETS, marks_move);
 	gap = until > c->last ? until - c->last : 0;
 	fact(r, KD_F_GAP_NS, gap > c->gap ? gap : c->gap);
 	fact(r, KD_F_GAP_END_NS, (gap > c->gap ? until : c->gap_end) - r->begin_ns);

@@ -52,6 +52,8 @@ static const struct fact_info facts[] = {
 	[KD_F_PASSES] = { "passes", FACT_COUNT,
 			  "times its task had been in user mode between two ticks" },
 	[KD_F_MARGIN_NS] = { "margin_ns", FACT_NS, "it may have been longer by up to" },
+	[KD_F_STACK_OFFSETS] = { "stack_offsets", FACT_FLAG,
+				 "system calls differ by the offset of their stack" },
 };
 COVERS(facts, KD_F_COUNT);
 

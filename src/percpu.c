@@ -28,6 +28,8 @@ static const char *const names[PERCPU_COUNT] = {
 	[PERCPU_IRQ_REGS] = "__irq_regs",
 	[PERCPU_KSOFTIRQD] = "ksoftirqd",
 	[PERCPU_TRACEPOINT_SRCU] = "tracepoint_srcu_srcu_data",
+	[PERCPU_KSTACK_OFFSET] = "kstack_offset",
+	[PERCPU_KSTACK_RND] = "kstack_rnd_state",
 };
 
 const char *percpu_name(enum percpu_var var)

@@ -370,6 +370,11 @@ static void say_passes(struct judge *j, uint32_t cpu, const struct ticks *t)
 			  "between " P64 " pairs of ticks its task had been in user mode: many "
 			  "short stays in the kernel, not one long one",
 			  n);
+	else if (judge_fact_or(j, KD_F_STACK_OFFSETS, 0))
+		judge_say(j,
+			  "neither its user registers nor the random offset of its kernel stack "
+			  "changed%s: one stay in the kernel",
+			  n ? " but for its beginning" : "");
 	else
 		judge_say(j,
 			  "its user registers stayed the same%s: one stay in the kernel, or the "

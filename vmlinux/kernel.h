@@ -3,9 +3,9 @@
  * kernel.h - the contract with the kernel: every structure and field that kdefer reads, and no other.
  *
  * All accesses are relocated at load time (CO-RE), so order and size here mean nothing. Each field ends
- * with the versions it stands for, FIRST..LAST, either end open; where a layout differs, a second
- * structure with a ___suffix describes it. tests/contract holds this file against the BTF of
- * every kernel of the matrix, so a wrong range is an error, not a comment.
+ * with the versions it stands for, FIRST..LAST, either end open, and more of these after a comma; where a
+ * layout differs, a second structure with a ___suffix describes it. tests/contract holds this file
+ * against the BTF of every kernel of the matrix, so a wrong range is an error, not a comment.
  */
 #ifndef KDEFER_VMLINUX_KERNEL_H
 #define KDEFER_VMLINUX_KERNEL_H
@@ -202,6 +202,7 @@ struct task_struct {
 		trc_holdout_list; /* 6.1..6.19 Tasks Trace has its own readers' lists; since 7.0 it is an SRCU domain */
 	struct srcu_ctr *
 		trc_reader_scp; /* 7.0.. per-CPU pointer to the counters that the reader began on */
+	unsigned int kstack_offset; /* 6.1..6.12, 7.0..7.0 as stable kernels have it */
 };
 
 struct work_struct {

@@ -54,6 +54,14 @@ static const struct holdup *judge(void)
 	return h;
 }
 
+static bool says(const char *what)
+{
+	for (size_t i = 0; i < v.nlines; i++)
+		if (strstr(v.line[i], what))
+			return true;
+	return false;
+}
+
 static void each_cause(void **state)
 {
 	(void)state;
@@ -132,6 +140,24 @@ static void passes_tell_a_loop(void **state)
 	made_fact(&made, KD_F_PASSES, 12);
 	judge();
 	assert_int_equal(v.is.cause, CAUSE_KERNEL_LOOP);
+	assert_true(v.is.certain);
+}
+
+/* No change is one stay in the kernel only where the same call would have made one. */
+static void one_stay_is_said_where_calls_differ(void **state)
+{
+	(void)state;
+	made_long_reader(&made);
+	judge();
+	assert_true(says("or the same call again and again"));
+	made_fact(&made, KD_F_STACK_OFFSETS, 0);
+	judge();
+	assert_true(says("or the same call again and again"));
+	made_fact(&made, KD_F_STACK_OFFSETS, 1);
+	judge();
+	assert_false(says("or the same call again and again"));
+	assert_true(says("one stay in the kernel"));
+	assert_int_equal(v.is.cause, CAUSE_LONG_READER);
 }
 
 /* Without these, and before RCU has asked: it may be either. */
@@ -597,6 +623,7 @@ int main(void)
 		TEST(the_arithmetic),
 		TEST(none_of_many_ticks_is_a_bound),
 		TEST(passes_tell_a_loop),
+		TEST(one_stay_is_said_where_calls_differ),
 		TEST(a_reader_is_not_certain_without_more),
 		TEST(preemption_off_is_a_reader),
 		TEST(same_registers_prove_nothing),

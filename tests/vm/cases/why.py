@@ -23,7 +23,8 @@ KINDS_OF_WAIT = {"callback_flood": ("callback",), "slow_callback": ("callback", 
 # turn, since emulated CPUs run one after another.
 POLL_MS = {"rcu": 30, "tasks": 1100, "tasks_trace": 600, "callback": 60, "-": 30}
 
-LIMIT_NS = 50e6        # as in why.sh: shorter grace periods are not told of
+LIMIT_NS = 50e6  # as in why.sh: shorter grace periods are not told of
+LOOP_OR_READER = ("kernel_loop", "long_reader")  # not where the machine had the greater part
 
 # (cause, pattern of the guest's name): why it cannot be told there.
 MISSES = {("callbacks_starved", r"^newest .*rcu_nocbs"): "what is handed over is kept lazily there, though "
@@ -226,9 +227,19 @@ def judge(case):
         row["why"] += [f"{what}: {wait}: {why}"] if what != "right" else []
     for cause, row in counts.items():
         say_row(case, cause, row)
+    sure_of_loops(case, waits, reports)
     if excused:
         case.skip(f"{len(excused)} waits that the host had a part in", "; ".join(excused))
     keep(case, counts)
+
+
+def sure_of_loops(case, waits, reports):
+    """A loop of the same call is no guess where calls differ by the offset of their stack."""
+    loops = [r for wait in waits if wait.cause == "kernel_loop" for r in wait.reports(reports)[:1]
+             if (r.get("evidence") or {}).get("stack_offsets") and r["cause"] in LOOP_OR_READER]
+    if loops:
+        unsure = [brief(r) for r in loops if r["cause"] != "kernel_loop" or not r["certain"]]
+        case.say(f"{len(loops)} loops of one call are told for certain", not unsure, "\n".join(unsure[:3]))
 
 
 def say_row(case, cause, row):
