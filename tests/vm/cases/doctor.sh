@@ -12,6 +12,10 @@ three() {
 	done
 	"$@" hist --split -d 0.1 --json >"$OUT/$name.json" 2>"$OUT/$name.err"
 	echo $? >"$OUT/$name.status"
+	"$@" lists --json -n 1 >"$OUT/$name-lists.json" 2>"$OUT/$name-lists.err"
+	echo $? >"$OUT/$name-lists.status"
+	"$@" why --over 1s -d 0.1 --json >"$OUT/$name-why.json" 2>"$OUT/$name-why.err"
+	echo $? >"$OUT/$name-why.status"
 }
 
 run() {
