@@ -79,7 +79,7 @@ triggers() {
 empty_programs() { # LOAD
 	case $1 in
 	callbacks) watched "$1" empty empty ;;
-	flush) f=$(grep -oEw -m 1 '(css|cgroup)_rstat_flush' /proc/kallsyms) ;;
+	flush) f=$(grep -oEw -m 1 '(css_rstat_flush|cgroup_rstat_flush_hold)' /proc/kallsyms) ;;
 	refill) f=bpf_mem_refill ;;
 	esac
 	[ "$1" = callbacks ] || watched "$1" empty empty "fentry:$f" "fexit:$f"
