@@ -103,10 +103,10 @@ KD_STATIC_ASSERT(sizeof(struct rs_task) == 10 * 8 + 24 + 80 + 8 * RS_FRAMES);
  * edges, it cannot: user space finds their length in how long the kernel says that a run takes.
  */
 struct rs_own {
-	__u64 got_ns;   /* all runs that see the lock got, between their looks at the clock */
-	__u64 flush_ns; /* runs in flushes, between their looks */
-	__u64 flush_runs; /* these, and one for both ends of each flush: as many edges are in flushes */
-	__u64 hold_ns; /* the same of holds */
+	__u64 got_ns;     /* all runs that see the lock got, between their looks at the clock */
+	__u64 flush_ns;   /* runs in flushes, between their looks */
+	__u64 flush_runs; /* as many edges are in flushes, with those at their ends */
+	__u64 hold_ns;    /* the same of holds */
 	__u64 hold_runs;
 	__u64 visits; /* runs at cgroups visited: in flushes, and in holds as well */
 	__u64 ticks;  /* runs at ticks in holds, and in flushes as well */

@@ -42,7 +42,8 @@ static __always_inline void own_in_hold(struct rs_task *t, __u64 from)
 static __always_inline void own_flush(struct rs_task *t)
 {
 	own_add(&own.flush_ns, t->own_ns);
-	own_add(&own.flush_runs, t->own_runs + 1);
+	/* Seen by its locks only, the edges at its two ends are those of one run, which is counted already. */
+	own_add(&own.flush_runs, t->own_runs + (t->how & RS_CALL ? 1 : 0));
 	own_add(&own.visits, t->visited);
 	own_add(&own.splits, t->split.own);
 	t->own_ns = t->own_runs = 0;
