@@ -53,6 +53,7 @@ empties() { # NAME
 	for kind in fentry fexit; do
 		hooked "$OUT/$1" | sed "s/^/$kind:/"
 	done | head -n "$n" >/tmp/places
+	: >/tmp/empty # not in the background, or what is there already is taken for the answer
 	# shellcheck disable=SC2046 # words
 	empty $(cat /tmp/places) >/tmp/empty &
 	pid=$!
