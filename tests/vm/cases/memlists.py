@@ -125,10 +125,15 @@ def trace(case, seen):
              str(held))
 
 
+def holding(seen, key):
+    """What looks showed of a map while it held anything: then come looks that say that it is gone."""
+    return [look.of(key) for look in seen if total(look.of(key))]
+
+
 def kinds(case, seen):
     """Of each kind of map that frees through the allocator 1,000 elements were deleted."""
     for key, name in maps(case, "kinds").items():
-        of = [look.of(key) for look in seen if look.of(key)]
+        of = holding(seen, key)
         if name in ("k_prealloc", "k_lru"):
             case.equal(f"{name} has no allocator", of, [])
         elif name != "k_trie" or of:  # a trie has had one since 6.14
@@ -146,7 +151,7 @@ def kinds(case, seen):
 
 def stranded(case, key, name, seen):
     """Nobody touches the map any more; what no callback comes for is said, with amount and age."""
-    last = [look.of(key) for look in seen if look.of(key)][-1:]
+    last = holding(seen, key)[-1:]
     found = [e for e in sum(last, []) if e.stranded]
     wrong = [e for e in found if e.list not in ("free_by_rcu", "free_by_rcu_ttrace")
              or (e.stranded["length"], e.stranded["bytes"]) != (e.length, e.bytes)
