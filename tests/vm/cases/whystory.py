@@ -8,6 +8,7 @@ import why
 
 LIMIT_US = 50000  # as in whystory.sh
 NEAR_US = 5000    # one that is so close to the limit may be told or not: its two ends are other functions
+MAKER = re.compile(r"maker pid=(\d+)")
 LOOP = re.compile(r"loop cpu=(\d+) pid=(\d+)")
 
 
@@ -39,5 +40,9 @@ def judge(case):
     missing = [(b, e) for b, e in long if not any(abs(e - x) < NEAR_US for _, x in spans)]
     case.say(f"each of the {len(long)} longer than 50 ms is told of", not missing, f"{missing[:5]}")
     loops = dict(map(int, found) for found in LOOP.findall(case.text("loops")))
-    wrong = [why.brief(r) for r in reports if r["cause"] != "kernel_loop" or loops.get(r["cpu"]) != r["pid"]]
-    case.say("each is explained by the loop on its CPU", reports and not wrong, "\n".join(wrong[:5]))
+    # Whoever makes the map and fills it stays in the kernel for long as well, wherever it runs.
+    makers = set(map(int, MAKER.findall(case.text("loops"))))
+    wrong = [why.brief(r) for r in reports if r["cause"] != "kernel_loop"
+             or loops.get(r["cpu"]) != r["pid"] and r["pid"] not in makers]
+    by_loops = [r for r in reports if loops.get(r["cpu"]) == r["pid"]]
+    case.say("each is explained by the loop on its CPU", len(by_loops) >= 5 and not wrong, "\n".join(wrong[:5]))

@@ -18,8 +18,10 @@ gp_events() {
 loops() {
 	sleep 8
 	for each in /proc/[0-9]*; do
-		[ "$(cat "$each/comm")" != kdefer-load ] ||
-			echo "loop cpu=$(cut -d ' ' -f 39 "$each/stat") pid=${each#/proc/}"
+		case $(cat "$each/comm") in
+		kdefer-load) echo "loop cpu=$(cut -d ' ' -f 39 "$each/stat") pid=${each#/proc/}" ;;
+		kdefer) echo "maker pid=${each#/proc/}" ;;
+		esac
 	done >"$OUT/loops" 2>/dev/null
 }
 
