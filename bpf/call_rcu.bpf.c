@@ -16,6 +16,10 @@
  *  - a CPU that goes offline has its callbacks merged into another CPU's list: its FIFO is moved to
  *    the shared table just before.
  *
+ * Where fewer callbacks are followed for a time (--budget), each of these stands for as many as there
+ * were then, and how many were left out is known for each list: so many ends are nobody's. They are
+ * chosen in turn and not by the head's address, since the same few heads come again and again.
+ *
  * What was not measured is counted by the kernel, not by us: rcu_data.n_cbs_invoked says how many
  * callbacks ran. Less those measured and those of rcu_barrier(), the rest waited already when we
  * began, or lost one of its ends. So rcu_cblist_dequeue(), which SRCU and RCU Tasks use too, need
@@ -39,6 +43,7 @@ const volatile __u32 cpu_bytes;    /* of a CPU's state and FIFO */
 const volatile __u32 offload;      /* some CPU may be offloaded */
 const volatile __u32 lazy_exists;  /* the lazy wish is seen and means something */
 const volatile __u32 sample_below; /* 0: all; else follow heads whose hash is below it */
+const volatile __u32 thinnable;    /* that share may change, of RCU's own callbacks */
 const volatile __u32 nr_cpus = 1;
 const volatile __u32 flavours = 1 << KD_FL_RCU; /* those asked for */
 /* Series by CPU exist for these only: how many, the rank of each, and back. */
@@ -148,6 +153,26 @@ static __always_inline int sampled_out(__u64 head)
 	return ((__u32)(head >> 3) * 0x9e3779b1U) >= sample_below;
 }
 
+/*
+ * A share that may change: chosen in turn, by multiples of the golden ratio, which are spread evenly
+ * whichever of the hand-overs one looks at: callbacks of several functions often take turns.
+ */
+static __always_inline bool leave_out(struct cr_cpu *st)
+{
+	__u64 pick;
+
+	if (!thinnable)
+		return false;
+	pick = (__u32)st->pick + 0x9e3779b1U;
+	pick = (__u32)pick;
+	st->pick = pick;
+	if (pick < st->below)
+		return false;
+	st->left_out++; /* nobody else does: interrupts are off */
+	return true;
+}
+
+/* `flavour`, and the shift from bit 8 on: a subprogram has five arguments. */
 static __noinline int spill_push(struct cr_cpu *st, __u64 head, __u64 when, __u32 cpu,
 				 __u32 flavour)
 {
@@ -198,12 +223,13 @@ static __always_inline void put(struct cr_cpu *st, __u64 tail, struct cr_entry *
 	e->head = head;
 	e->key = key;
 	e->when = bpf_ktime_get_ns();
+	if (thinnable)
+		e->when = (e->when & VALUE_MASK) | st->shift << TAG_SHIFT;
 	barrier();
 	*(volatile __u64 *)&st->tail = tail + 1;
 }
 
-/* Runs in list order, interrupts off, on the list's own CPU. */
-static __noinline int push(struct cr_cpu *st, struct callback_head *rhp)
+static __noinline int push_followed(struct cr_cpu *st, struct callback_head *rhp)
 {
 	__u64 head = (__u64)rhp, key, tail;
 
@@ -221,9 +247,32 @@ static __noinline int push(struct cr_cpu *st, struct callback_head *rhp)
 		return 0;
 	}
 	spill_push(st, head, (__u64)slot_find(key) << TAG_SHIFT | (bpf_ktime_get_ns() & VALUE_MASK),
-		   bpf_get_smp_processor_id(), KD_FL_RCU);
+		   bpf_get_smp_processor_id(), KD_FL_RCU | (__u32)st->shift << 8);
 	count_run();
 	return 0;
+}
+
+/* Runs in list order, interrupts off, on the list's own CPU. */
+static __noinline int push(struct cr_cpu *st, struct callback_head *rhp)
+{
+	if (!st || leave_out(st))
+		return 0;
+	return push_followed(st, rhp);
+}
+
+/* Of a list that is another one, or of which not all are followed: few instructions where one is not. */
+static __noinline int enqueue_thin(struct cr_cpu *st, struct rcu_segcblist *rsclp,
+				   struct callback_head *rhp)
+{
+	if (!st)
+		return 0;
+	if ((__u64)rsclp != st->list) {
+		count_run();
+		return 0;
+	}
+	if (leave_out(st))
+		return 0;
+	return push_followed(st, rhp);
 }
 
 static __noinline int enqueue_special(struct rcu_segcblist *rsclp, struct callback_head *rhp)
@@ -252,14 +301,12 @@ int kd_enqueue(__u64 *ctx)
 	if (cpu >= plain_cpus)
 		return enqueue_special((void *)ctx[0], (void *)ctx[1]);
 	st = cpu_at(cpu, CR_CPU_BYTES(CR_DEPTH));
-	if (ctx[0] != st->list) {
-		count_run();
-		return 0;
-	}
+	if (ctx[0] != st->plain)
+		return enqueue_thin(st, (void *)ctx[0], (void *)ctx[1]);
 	tail = st->tail;
 	rhp = (void *)ctx[1];
 	if (tail == st->limit)
-		return push(st, rhp);
+		return push_followed(st, rhp);
 	/*
 	 * Not whole before it is counted: interrupts are off, and of this CPU nobody takes entries
 	 * elsewhere while it runs.
@@ -343,193 +390,7 @@ int BPF_PROG(kd_batch, struct rcu_segcblist *rsclp, struct rcu_cblist *rclp)
 	return 0;
 }
 
-/* --- the other end --- */
-
-static __always_inline __u64 waited_since(__u64 when)
-{
-	return (bpf_ktime_get_ns() - when) & VALUE_MASK;
-}
-
-/* Adds a wait to its series, in interval `now`. */
-static __always_inline bool add(struct cr_cpu *st, __u32 owner_cpu, __u32 slot, __u64 waited,
-				__u64 now)
-{
-	struct series_slot *s;
-
-	if (waited >> (TAG_SHIFT - 1)) {
-		count_lost(st, KD_LOST_CLOCK, 1);
-		return false;
-	}
-	s = series_slot_keyed(slot);
-	if (!s)
-		return false;
-	series_add(s, now, waited);
-	if (more_slots) {
-		__u32 idx = owner_cpu * nr_flavours + flavour_rank[slot_flavour(slot) & 7];
-
-		s = bpf_map_lookup_elem(&slots, &idx);
-		if (s)
-			series_add(s, now, waited);
-	}
-	return true;
-}
-
-static __always_inline void finish(struct cr_cpu *st, __u32 here, __u32 owner_cpu, __u64 when)
-{
-	__u64 waited = waited_since(when), now = epoch;
-	__u32 slot = when >> TAG_SHIFT;
-
-	if (add(st, owner_cpu, slot, waited, now) && (__s64)(tagged(now, waited) - st->floor) > 0)
-		worst_insert(&st->floor, here, waited, (__u64)slot << 32 | owner_cpu);
-}
-
-/* All that waits or is being run, the bypass list too. */
-static __always_inline __u64 list_len(__u64 list)
-{
-	struct rcu_segcblist___atomic *a = (void *)list;
-	__u64 len = 0;
-
-	bpf_probe_read_kernel(&len, sizeof(len), &a->len.counter);
-	return len;
-}
-
-/* Takes an entry: its slot and time in the form of the table. */
-static __always_inline __u64 take(struct cr_cpu *owner, __u64 pos)
-{
-	struct cr_entry *e = &owner->fifo[pos & fifo_mask];
-	__u64 when = e->when & VALUE_MASK, key = e->key;
-
-	owner->front = pos + 1;
-	return when | (__u64)slot_find(key) << TAG_SHIFT;
-}
-
-static __always_inline void drop(struct cr_cpu *owner, __u64 front, __u64 n)
-{
-	owner->dropped += n;
-	owner->front = front + n;
-}
-
-/* Takes a head out of the table: its `when`, and the CPU of the hand-over. 0: not there. */
-static __noinline __u64 spill_take(__u64 head, __u32 *cpu)
-{
-	struct cr_away *found = bpf_map_lookup_elem(&spill, &head);
-	__u32 flavour;
-	__u64 when;
-
-	if (!found || !cpu)
-		return 0;
-	when = found->when;
-	*cpu = found->cpu;
-	flavour = found->flavour;
-	if (bpf_map_delete_elem(&spill, &head))
-		return 0;
-	__sync_fetch_and_add(&nr_spilled, -1);
-	__sync_fetch_and_add(flavour == KD_FL_RCU ? &spill_done : &others_done, 1);
-	return when;
-}
-
-#define LOOK_AHEAD 4
-
-/* The front is not this head: returns its `when` if we have it elsewhere, else 0. */
-static __noinline __u64 search(struct cr_cpu *owner, __u64 head, __u32 *cpu)
-{
-	__u64 front, waiting, len, when;
-	__u32 i;
-
-	if (!owner || !cpu)
-		return 0;
-	when = nr_spilled ? spill_take(head, cpu) : 0;
-	if (when)
-		return when;
-	front = owner->front;
-	waiting = *(volatile __u64 *)&owner->tail - front;
-	for (i = 1; i <= LOOK_AHEAD; i++)
-		if (i < waiting && owner->fifo[(front + i) & fifo_mask].head == head) {
-			drop(owner, front, i);
-			return take(owner, front + i);
-		}
-	/* More entries than callbacks: the oldest lost their end. (A hand-over elsewhere may be half done.) */
-	len = list_len(owner->list) + offload;
-	if (waiting > len) {
-		drop(owner, front, waiting - len);
-		front = owner->front;
-		if (len && owner->fifo[front & fifo_mask].head == head)
-			return take(owner, front);
-	}
-	if (bpf_map_lookup_elem(&barriers, &head))
-		__sync_fetch_and_add(&nr_barriers, 1);
-	else
-		__sync_fetch_and_add(&strangers, 1);
-	return 0;
-}
-
-/* Offloaded CPUs: whose list is emptied here. 0: none that we follow. */
-static __noinline __u32 batch_owner(__u64 local)
-{
-	__u32 *cpu = bpf_map_lookup_elem(&batches, &local);
-
-	return cpu ? *cpu : ~0U;
-}
-
-/* Not at the front of its FIFO: kept out of the way of those that are, which is nearly all. */
-static __noinline int end_elsewhere(struct cr_cpu *st, __u32 here, struct cr_cpu *owner, __u32 cpu,
-				    __u64 head)
-{
-	__u64 when, matched;
-
-	if (!st || !owner)
-		return 0;
-	matched = owner->front - owner->dropped;
-	when = search(owner, head, &cpu);
-	if (owner->front - owner->dropped == matched)
-		count_run(); /* not one of those that took an entry of the FIFO */
-	if (when)
-		finish(st, here, cpu, when);
-	return 0;
-}
-
-/* The end of one callback of `owner`, whose state and CPU these are; `st` is the CPU that runs. */
-static __always_inline void end_one(struct cr_cpu *st, __u32 here, struct cr_cpu *owner,
-				    __u32 owner_cpu, __u64 head)
-{
-	__u64 front = owner->front;
-
-	if (owner->fifo[front & fifo_mask].head != head || front == *(volatile __u64 *)&owner->tail)
-		end_elsewhere(st, here, owner, owner_cpu, head);
-	else
-		finish(st, here, owner_cpu, take(owner, front));
-}
-
-static __noinline int end_special(struct rcu_cblist *rclp)
-{
-	__u32 here = bpf_get_smp_processor_id(), owner_cpu = here;
-	struct cr_cpu *st = cpu_state(here), *owner = st;
-	__u64 local = (__u64)rclp, head;
-
-	if (!st || !st->list)
-		return 0;
-	head = (__u64)rclp->head;
-	if (!head) {
-		count_run(); /* the end of the batch */
-		return 0;
-	}
-	if (offload && local != st->rclp) {
-		owner_cpu = batch_owner(local);
-		owner = cpu_state(owner_cpu);
-		if (!owner || !owner->list) {
-			count_run();
-			return 0;
-		}
-	}
-	if (sample_below && sampled_out(as_number(&st->scratch[SCRATCH_END], head))) {
-		st->sampled_done++;
-		count_run();
-		return 0;
-	}
-	end_one(st, here, owner, owner_cpu, head);
-	return 0;
-}
-
+#include "call_rcu_end.bpf.h"
 #include "call_rcu_short.bpf.h"
 
 /* --- CPU hotplug --- */
@@ -545,7 +406,7 @@ static long move_one(__u32 i, struct move *m)
 	struct cr_entry *e = &m->st->fifo[(m->front + i) & fifo_mask];
 
 	spill_push(m->st, e->head, (__u64)slot_find(e->key) << TAG_SHIFT | (e->when & VALUE_MASK),
-		   m->cpu, KD_FL_RCU);
+		   m->cpu, KD_FL_RCU | shift_at(m->st, m->front + i) << 8);
 	__sync_fetch_and_add(&m->st->spilled, -1); /* it was counted when it was pushed */
 	return 0;
 }
@@ -555,14 +416,19 @@ SEC("fentry/rcutree_migrate_callbacks")
 int BPF_PROG(kd_migrate, int cpu)
 {
 	struct move m = { .st = cpu_state(cpu), .cpu = cpu };
+	struct cr_cpu *here = cpu_state(bpf_get_smp_processor_id());
+	__u64 left;
 
 	count_run();
-	if (!m.st || !m.st->list || m.st->offloadable)
+	if (!m.st || !here || !m.st->list || m.st->offloadable)
 		return 0;
 	m.front = m.st->front;
 	bpf_loop(m.st->tail - m.front, move_one, &m, 0);
 	m.st->moved += m.st->tail - m.front;
 	m.st->front = m.st->tail;
+	left = left_waiting(m.st);
+	m.st->left_moved -= left;
+	here->left_moved += left;
 	return 0;
 }
 

@@ -10,6 +10,8 @@
 #define CR_KFREE_BINS 4   /* lists of worst samples of kfree; a power of two */
 #define CR_SLOTS_MAX 4096 /* series indices travel in 12 bits beside the time */
 
+#define CR_SHIFT_MOST 10 /* the thinnest is 1 of 2^10 */
+
 #define CR_DEPTH 4096 /* entries of a CPU's FIFO, and slots, with which the short way works */
 #define CR_SLOTS 512
 
@@ -17,14 +19,14 @@
 struct cr_entry {
 	__u64 head; /* address of the rcu_head: the identity */
 	__u64 key;  /* of its series: the function, and its lazy wish */
-	__u64 when; /* time of the hand-over in ns */
+	__u64 when; /* shift << 52 | time of the hand-over in ns, 52 bits; it stands for 2^shift callbacks */
 };
 
 /* One waiting callback in the table by head. */
 struct cr_away {
-	__u64 when; /* series << 52 | time of the hand-over in ns, 52 bits */
-	__u32 cpu;  /* of the hand-over */
-	__u32 flavour;
+	__u64 when;    /* series << 52 | time of the hand-over in ns, 52 bits */
+	__u32 cpu;     /* of the hand-over */
+	__u32 flavour; /* and the shift from bit 8 on */
 };
 
 #define CR_CELLS 64       /* of a CPU; a power of two */
@@ -55,12 +57,21 @@ enum cr_scratch { SCRATCH_BEGIN, SCRATCH_END, SCRATCH_SRCU, SCRATCH_TASKS, SCRAT
  * with the CPU that runs.
  */
 struct cr_cpu {
-	__u64 list;  /* &rcu_data.cblist; 0 = not recording */
+	__u64 plain; /* `list` where each of its callbacks is followed, in the short way; else 0 */
 	__u64 tail;  /* pushed so far; written by the hand-over end only */
 	__u64 limit; /* where the tail has to ask anew whether there is room; as the tail */
 	__u64 front; /* consumed so far, dropped ones too; written by the other end only */
+	__u64 ends_plain; /* ends take the short way too: the FIFO has only such, and recording is on */
+	__u64 floor;      /* tag | value from which on a sample belongs to the ten worst here */
+	__u64 list;       /* &rcu_data.cblist; 0 = not recording */
 	__u64 rclp; /* the batch of this CPU's own list that runs here now (only where CPUs are offloaded) */
-	__u64 floor;        /* tag | value from which on a sample belongs to the ten worst here */
+	__u64 shift;        /* 1 of 2^shift hand-overs is followed ... */
+	__u64 below;        /* ... those whose pick is below this */
+	__u64 pick;         /* 32 bits that go round evenly, whatever the order of hand-overs */
+	__u64 full_from;    /* since here in the FIFO all are followed again */
+	__u64 left_out;     /* hand-overs that were not followed */
+	__u64 left_moved;   /* such that came with, or went to, another CPU's list */
+	__u64 left_ended;   /* their ends */
 	__u64 dropped;      /* entries given up: their end was not seen */
 	__u64 moved;        /* entries moved to the spill table: the CPU went offline */
 	__u64 spilled;      /* hand-overs that went to the spill table */
@@ -90,6 +101,16 @@ KD_STATIC_ASSERT(sizeof(struct cr_cell) == 64);
 enum cr_run {
 	CR_START, /* arg[1] = CPU whose list it is; run on that CPU if it is online; 1: it may be offloaded */
 	CR_STOP, /* arg[1] = CPU */
+	CR_THIN, /* arg[1] = CPU, run there if it is online; arg[2] = shift; 1: come again, not all has ended */
+	CR_GAUGE, /* returns ns of CR_GAUGED hand-overs that are left out, and their ends */
+};
+
+#define CR_GAUGED 1024
+
+/* What kd_load tells of a CPU. */
+struct cr_load {
+	__u64 runs, left_out; /* of our programs; of these, such as only left out something */
+	__u64 thin;           /* something that was left out has not ended */
 };
 
 /*

@@ -139,7 +139,7 @@ static __noinline int kfree_add(__u32 here, __u32 cpu, __u32 slot, __u64 waited)
 {
 	struct cr_cpu *st = cpu_state(here);
 
-	return st && add(st, cpu, slot, waited, epoch);
+	return st && add(st, cpu, slot, waited, epoch, 0);
 }
 
 /* Global, so that it is verified once, and not for each turn of a loop (6.19 and 7.0 give up). */

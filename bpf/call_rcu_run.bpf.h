@@ -27,7 +27,11 @@ static __always_inline int start(__u32 cpu)
 	}
 	st->pre = list_len(list);
 	st->start_invoked = BPF_CORE_READ(rdp, n_cbs_invoked);
+	st->below = 1ULL << 32;
+	st->pick = cpu * 0x85ebca6bU; /* CPUs do not leave out alike */
 	*(volatile __u64 *)&st->list = list;
+	st->ends_plain = 1;
+	st->plain = list;
 	return !!st->offloadable;
 }
 
@@ -40,8 +44,90 @@ static __always_inline int stop(__u32 cpu)
 		return -1;
 	if (st->list)
 		st->invoked = BPF_CORE_READ(rdp, n_cbs_invoked) - st->start_invoked;
+	st->plain = 0;
+	st->ends_plain = 0;
 	*(volatile __u64 *)&st->list = 0;
 	st->rclp = 0;
+	return 0;
+}
+
+/*
+ * Fewer at once. All again: hand-overs at once, ends in the short way only when none waits any more that
+ * stands for several, which is looked for when this is called again: 1.
+ */
+static __always_inline int thin(__u32 cpu, __u64 shift)
+{
+	struct cr_cpu *st = cpu_state(cpu);
+
+	if (!thinnable || !st || !st->list || shift > CR_SHIFT_MOST)
+		return 0;
+	if (shift) {
+		st->plain = 0;
+		st->ends_plain = 0;
+	} else if (st->shift) {
+		st->full_from = st->tail;
+	}
+	st->shift = shift;
+	st->below = 1ULL << (32 - shift);
+	if (shift)
+		return 0;
+	st->plain = st->list;
+	if ((__s64)(*(volatile __u64 *)&st->front - st->full_from) < 0)
+		return 1;
+	st->ends_plain = 1;
+	return 0;
+}
+
+/* --- what it costs to leave events out --- */
+
+static long gauge_one(__u32 i, __u64 *clock)
+{
+	struct cr_cpu *st = cpu_at(nr_cpus, cpu_bytes); /* of no CPU */
+
+	*clock += bpf_ktime_get_ns(); /* as the kernel reads its own when it times a program */
+	st->below = 0;
+	leave_out(st);
+	*clock += bpf_ktime_get_ns();
+	end_elsewhere(st, nr_cpus, st, nr_cpus, 1); /* no head has this address */
+	return 0;
+}
+
+static __always_inline int gauge_leaving_out(void)
+{
+	__u64 begin = bpf_ktime_get_ns(), clock = 0;
+
+	bpf_loop(CR_GAUGED, gauge_one, &clock, 0);
+	return bpf_ktime_get_ns() - begin;
+}
+
+/* --- what our programs did on each CPU --- */
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct cr_load);
+} loads SEC(".maps");
+
+static long load_of(__u32 cpu, __u64 *ctx)
+{
+	struct cr_load *l = bpf_map_lookup_elem(&loads, &cpu);
+	struct cr_cpu *st = cpu_state(cpu);
+
+	if (!l || !st)
+		return 1;
+	l->left_out = st->left_out + st->left_ended;
+	l->runs = st->tail + taken(st) - st->moved + l->left_out;
+	l->thin = st->list && (left_waiting(st) || (__s64)(st->front - st->full_from) < 0);
+	return 0;
+}
+
+SEC("raw_tp")
+int kd_load(struct kd_run_args *args)
+{
+	__u64 none = 0;
+
+	bpf_loop(nr_cpus, load_of, &none, 0);
 	return 0;
 }
 
@@ -57,6 +143,10 @@ int kd_control(struct kd_run_args *args)
 	case CR_STOP:
 		*(volatile __u64 *)&runs_on = 0;
 		return stop(cpu);
+	case CR_THIN:
+		return thin(cpu, args->arg[2]);
+	case CR_GAUGE:
+		return gauge_leaving_out();
 	}
 	return -1;
 }
@@ -90,8 +180,9 @@ static __always_inline void series_describe(struct kd_rec_series *r, __u32 idx, 
 struct sums {
 	__u64 lost[KD_LOST_COUNT];
 	__u64 begun, open, matched, sampled;
-	__u64 runs;    /* that moved a FIFO */
-	__u64 invoked; /* by the kernel's own count */
+	__u64 left_out, left_ended; /* hand-overs and ends, by a share that may change */
+	__u64 runs;                 /* that moved a FIFO, or left something out */
+	__u64 invoked;              /* by the kernel's own count */
 	__u64 pre;
 	__u64 ring_full; /* ticks that were cut short by the ring */
 };
@@ -125,7 +216,10 @@ static long sum_cpu(__u32 cpu, struct sums **ctx)
 	t->matched += front - st->dropped - st->moved;
 	t->lost[KD_LOST_UNMATCHED_BEGIN] += st->dropped;
 	t->sampled += st->sampled_done;
-	t->runs += st->tail + front - st->dropped - st->moved;
+	t->left_out += st->left_out;
+	t->left_ended += st->left_ended;
+	t->runs += st->tail + front - st->dropped - st->moved + st->left_out + st->left_ended +
+		   st->sampled_done;
 	t->pre += st->pre;
 	floor_refresh(&st->floor, epoch);
 	return 0;
@@ -137,7 +231,7 @@ static long sum_cpu(__u32 cpu, struct sums **ctx)
  */
 static __always_inline void judge_unmeasured(struct sums *t, __u64 kfree_missed)
 {
-	__u64 ours = t->matched + spill_done + nr_barriers + t->sampled;
+	__u64 ours = t->matched + spill_done + nr_barriers + t->sampled + t->left_ended;
 	__u64 rest = (__s64)(t->invoked - ours) > 0 ? t->invoked - ours : 0;
 
 	if (flavours >> KD_FL_RCU & 1) {
@@ -172,6 +266,7 @@ static __always_inline int tick_totals(__u64 kfree_missed)
 	for (i = 0; i < CR_KFREE_BINS; i++)
 		floor_refresh(&kfree_bins[i].floor, epoch);
 	judge_unmeasured(t, kfree_missed);
+	t->lost[KD_LOST_SAMPLED_OUT] += t->left_out;
 	t->lost[KD_LOST_RING_FULL] = ring_full;
 	t->lost[KD_LOST_EXTREME] = extremes_lost;
 	for (i = 0; i < KD_LOST_COUNT; i++)
@@ -182,6 +277,9 @@ static __always_inline int tick_totals(__u64 kfree_missed)
 			   t->matched + spill_done + others_done + kfree_done);
 	full |= send_total(KD_SRC_CALL_RCU, KD_REC_COUNT, KD_CNT_OPEN, t->open);
 	full |= send_total(KD_SRC_CALL_RCU, KD_REC_COUNT, KD_CNT_RUNS, t->runs + runs_counted());
+	if (thinnable)
+		full |= send_total(KD_SRC_CALL_RCU, KD_REC_COUNT, KD_CNT_LEFT_OUT,
+				   t->left_out + t->left_ended);
 	if (nr_kdefers)
 		full |= send_total(KD_SRC_CALL_RCU, KD_REC_COUNT, KD_CNT_KDEFER, nr_kdefers);
 	if (nr_barriers)

@@ -139,7 +139,7 @@ enum kd_lost {
 	KD_LOST_UNMATCHED_BEGIN, /* hand-overs whose end was not seen */
 	KD_LOST_UNMATCHED_END,   /* ends whose hand-over was not seen */
 	KD_LOST_PRE_START,       /* ends of what was handed over before recording began */
-	KD_LOST_SAMPLED_OUT,     /* hand-overs left out by --sample */
+	KD_LOST_SAMPLED_OUT,     /* hand-overs left out by sampling */
 	KD_LOST_CLOCK,           /* ends before their beginning by the clock: time not recorded */
 	KD_LOST_LAZY_UNKNOWN,    /* counted as not lazy because the wish was not seen */
 	KD_LOST_EXTREME,         /* extremes given up after too many tries against other CPUs */
@@ -168,6 +168,7 @@ enum kd_count {
 	KD_CNT_IN_HOLD_NS,  /* ... and of a hold */
 	KD_CNT_CHECKED,   /* memalloc: lists that were walked and held against the kernel's count */
 	KD_CNT_UNCHECKED, /* ... and that were to be, but were too long or changed meanwhile */
+	KD_CNT_LEFT_OUT, /* of the runs, those that left out an event, at either end, by sampling */
 	KD_CNT_COUNT,
 };
 
@@ -590,7 +591,7 @@ struct kd_rec_self {
 	__u64 attach_ns;
 	__u64 detach_ns;     /* 0 while attached, and if it was not done in time */
 	__u64 grace_periods; /* waited for between the last attach and the start */
-	__u64 sample;        /* 1/N of the events are followed; 1 = all */
+	__u64 sample; /* 1/N of the events are followed; 1 = all; the thinnest since the record before */
 };
 
 #endif

@@ -180,12 +180,17 @@ static __always_inline bool extreme_is(struct series_slot *s, __u64 now, __u64 t
 	       (__s64)((top ^ VALUE_MASK) - *(volatile __u64 *)&s->extreme[now & 1].min) > 0;
 }
 
-/* An event of interval `now`. */
+/* An event of interval `now`, which stands for 2^shift of them. */
+static __always_inline void series_add_for(struct series_slot *s, __u64 now, __u64 v, __u32 shift)
+{
+	__sync_fetch_and_add(&s->bucket[hist_index(v) & (SERIES_ROOM - 1)], 1ULL << shift);
+	__sync_fetch_and_add(&s->sum, v << shift);
+	series_extremes(s, now, v);
+}
+
 static __always_inline void series_add(struct series_slot *s, __u64 now, __u64 v)
 {
-	__sync_fetch_and_add(&s->bucket[hist_index(v) & (SERIES_ROOM - 1)], 1);
-	__sync_fetch_and_add(&s->sum, v);
-	series_extremes(s, now, v);
+	series_add_for(s, now, v, 0);
 }
 
 #endif

@@ -408,7 +408,7 @@ static const struct {
 	[KD_LOST_UNMATCHED_END] = { "unmatched_end", "ends whose hand-over was not seen" },
 	[KD_LOST_PRE_START] = { "pre_start",
 				"ends of what was handed over before recording began" },
-	[KD_LOST_SAMPLED_OUT] = { "sampled_out", "hand-overs left out by --sample" },
+	[KD_LOST_SAMPLED_OUT] = { "sampled_out", "hand-overs left out by --sample or --budget" },
 	[KD_LOST_CLOCK] = { "clock",
 			    "ends before their beginning by the clock; time not recorded" },
 	[KD_LOST_LAZY_UNKNOWN] = { "lazy_unknown",
@@ -442,6 +442,7 @@ static const char *const counts[] = {
 	[KD_CNT_IN_HOLD_NS] = "in_hold_ns",
 	[KD_CNT_CHECKED] = "lists_checked",
 	[KD_CNT_UNCHECKED] = "lists_unchecked",
+	[KD_CNT_LEFT_OUT] = "runs_left_out",
 };
 COVERS(counts, KD_CNT_COUNT);
 

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "compare.h"
+#include "model.h"
 #include "text.h"
 
 /* What makes numbers incomparable, unless the caller says that it is what varies. */
@@ -17,10 +18,10 @@ static const char *const must_equal[] = { "machine",    "cpu_model", "cpus_onlin
 					  "hypervisor", "command",   "sampling" };
 
 /* Another one each time, or said elsewhere. */
-static const char *const no_difference[] = { "hostname",       "boot_id",      "start",
-					     "realtime_ns",    "monotonic_ns", "boottime_ns",
-					     "kernel_version", "command_line", "settle_ns",
-					     "preempt_from" };
+static const char *const no_difference[] = { "hostname",       "boot_id",         "start",
+					     "realtime_ns",    "monotonic_ns",    "boottime_ns",
+					     "kernel_version", "command_line",    "settle_ns",
+					     "preempt_from",   SAMPLING_BY_BUDGET };
 
 static bool is_in(const char *name, const char *const *list, size_t n)
 {
@@ -83,10 +84,31 @@ static int check_must(struct comparison *c, const char *name, size_t file)
 	return 0;
 }
 
+/* Each capture has shares of its own then, whatever the thinnest was. */
+static int check_changing(struct comparison *c, size_t file)
+{
+	const struct sample_file *f = &c->t->files[file];
+	bool changes = *fact_of(f, SAMPLING_BY_BUDGET) && strcmp(fact_of(f, "sampling"), "1/1");
+
+	if (c->incomparable || !changes || is_in("sampling", c->conf.varies, c->conf.nvaries))
+		return 0;
+	if (asprintf(&c->incomparable,
+		     "sampling changed, down to %s, to stay within the budget in %s (--varies "
+		     "sampling compares all the same)",
+		     fact_of(f, "sampling"), f->path) < 0) {
+		c->incomparable = NULL;
+		return -ENOMEM;
+	}
+	return 0;
+}
+
 static int check_all_must(struct comparison *c)
 {
 	size_t i, k;
 	int err = 0;
+
+	for (i = 0; !err && i < c->t->nfiles; i++)
+		err = check_changing(c, i);
 
 	for (k = 0; k < sizeof(must_equal) / sizeof(must_equal[0]); k++)
 		for (i = 1; !err && i < c->t->nfiles; i++)

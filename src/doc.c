@@ -286,7 +286,7 @@ void doc_self(struct json *j, const struct model *m, const struct scope *sc,
 	bool known = self->sample; /* every such record has it */
 	char sampling[FMT_LEN];
 
-	snprintf(sampling, sizeof(sampling), "1/%" PRIu64, scope_sampling(m));
+	snprintf(sampling, sizeof(sampling), "1/%" PRIu64, scope_sampling(m, sc));
 	json_kopen(j, "self", '{');
 	doc_known(j, "events", known && self->events, since(self->events, then->events));
 	doc_known(j, "run_ns", self->run_ns, since(self->run_ns, then->run_ns));
@@ -294,6 +294,8 @@ void doc_self(struct json *j, const struct model *m, const struct scope *sc,
 		json_kstr(j, "run_ns_lacks", model_fact(m, OWN_COST_UNKNOWN));
 	put_shares(j, m, sc);
 	json_kstr(j, "sampling", sampling);
+	if (model_fact(m, SAMPLING_BY_BUDGET))
+		json_kstr(j, "sampling_by_budget", model_fact(m, SAMPLING_BY_BUDGET));
 	doc_known(j, "cpu_ns", known, since(self->cpu_ns, then->cpu_ns));
 	doc_known(j, "rss_bytes", known, self->rss_bytes);
 	doc_known(j, "kernel_bytes", known, self->kernel_bytes);

@@ -137,8 +137,8 @@ static void put_worst_list(struct json *j, const struct model *m, const struct m
 /* Followed only in part, or extremes given up: then tails and extremes are not the true ones. */
 static bool is_exact(const struct model *m, const struct scope *sc, const struct metric *x)
 {
-	return scope_sampling(m) == 1 && !scope_lost(m, sc, x->source, KD_LOST_EXTREME) &&
-	       !x->bound;
+	return !scope_is_sampled(m, sc, x->measure, x->flavour) &&
+	       !scope_lost(m, sc, x->source, KD_LOST_EXTREME) && !x->bound;
 }
 
 /* Of what is only counted, values mean nothing. */

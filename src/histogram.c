@@ -124,7 +124,7 @@ int hist_quantile(const struct hist *h, double q, uint64_t *value)
 	if (!(q > 0 && q < 1))
 		return -EINVAL;
 	/* A little less than 10, because 1 - 0.9 is a little less than 0.1. */
-	if ((double)n * (1 - q) < 10 * (1 - 1e-9))
+	if ((double)(h->each > 1 ? n / h->each : n) * (1 - q) < 10 * (1 - 1e-9))
 		return -ENODATA;
 	rank = (uint64_t)(q * (double)n);
 	if ((double)rank < q * (double)n)

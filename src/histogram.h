@@ -19,6 +19,7 @@ struct hist {
 	uint64_t min;    /* UINT64_MAX while empty */
 	uint64_t max;    /* 0 while empty */
 	uint64_t groups; /* bit g: group g of buckets may hold counts, all others are 0 */
+	uint64_t each;   /* counts that one sample may stand for, at most; 0 is 1 */
 };
 
 void hist_init(struct hist *h);
@@ -34,7 +35,7 @@ uint64_t hist_high(unsigned int bucket); /* exclusive; UINT64_MAX (inclusive) fo
 /*
  * The value below which a share q (0 < q < 1) of the samples lies, within 1/16, and never outside
  * [min, max], where those are known. Returns -ENODATA when it cannot be told: empty, or fewer than
- * 10/(1-q) samples; -EINVAL for another q.
+ * 10/(1-q) samples for certain; -EINVAL for another q.
  */
 int hist_quantile(const struct hist *h, double q, uint64_t *value);
 

@@ -493,8 +493,11 @@ int model_metrics(const struct model *m, const struct query *q, struct metric **
 		free(j.out);
 		return err;
 	}
-	for (i = 0; i < j.n; i++)
+	for (i = 0; i < j.n; i++) {
 		hist_mend(&j.out[i].hist);
+		if (model_scales(m, j.out[i].measure, j.out[i].flavour))
+			j.out[i].hist.each = model_sampling(m, q->interval, q->one_run);
+	}
 	*out = j.out;
 	*n = j.n;
 	return 0;

@@ -108,6 +108,25 @@ uint64_t model_fact_u64(const struct model *m, const char *name, uint64_t absent
 	return errno || *end ? absent : v;
 }
 
+uint64_t model_sampling(const struct model *m, bool interval, bool one_run)
+{
+	uint64_t n = model_fact_u64(m, "sample", 1);
+
+	if (one_run && m->nruns)
+		n = m->runs[m->nruns - 1].sample;
+	else if (interval)
+		n = m->self.sample ? m->self.sample : n;
+	else
+		n = m->sample ? m->sample : n;
+	return n ? n : 1;
+}
+
+bool model_scales(const struct model *m, unsigned int measure, unsigned int flavour)
+{
+	return measure == KD_M_CALL_RCU_LATENCY && flavour == KD_FL_RCU &&
+	       model_fact(m, SAMPLING_BY_BUDGET);
+}
+
 uint64_t model_realtime(const struct model *m, uint64_t mono_ns)
 {
 	uint64_t real = model_fact_u64(m, "realtime_ns", 0);
@@ -351,6 +370,7 @@ void model_rebase(struct model *m)
 		src->cbase[KD_CNT_OPEN] = 0; /* a level */
 	}
 	m->start_ns = m->to_ns;
+	m->sample = m->self.sample;
 	series_rebase(m);
 	pending_rebase(m);
 	holdups_clear(&m->holdups);
@@ -367,6 +387,14 @@ static int record_holdup(struct model *m, const struct kd_rec_holdup *r)
 	if (!err)
 		holdups_settle(&m->holdups);
 	return err;
+}
+
+static int record_self(struct model *m, const struct kd_rec_self *r)
+{
+	memcpy(&m->self, r, sizeof(m->self));
+	if (m->self.sample > m->sample)
+		m->sample = m->self.sample;
+	return 0;
 }
 
 static int take(struct model *m, const struct kd_rec *rec)
@@ -410,8 +438,7 @@ static int take(struct model *m, const struct kd_rec *rec)
 	case KD_REC_VALUE:
 		return runs_record_value(m, r);
 	case KD_REC_SELF:
-		memcpy(&m->self, r, sizeof(m->self));
-		return 0;
+		return record_self(m, r);
 	default:
 		return 0; /* the stream knows it, the model has no use for it */
 	}

@@ -102,7 +102,8 @@ struct run {
 	size_t nvalues;
 	uint64_t lost[KD_SRC_COUNT][KD_LOST_COUNT];
 	uint64_t count[KD_SRC_COUNT][KD_CNT_COUNT]; /* a level (KD_CNT_OPEN): at its end */
-	struct kd_rec_self before, after;           /* what the tool had cost */
+	uint64_t sample;                  /* 1/N of the events were followed, at the least */
+	struct kd_rec_self before, after; /* what the tool had cost */
 };
 
 struct plan_row {
@@ -146,6 +147,7 @@ struct model {
 	struct pending pending; /* lists, grace periods: asked by backlog.h */
 	struct holdups holdups; /* waits that were too long */
 	struct kd_rec_self self;
+	uint64_t sample;                   /* the greatest of self.sample since the baseline */
 	uint64_t start_ns, from_ns, to_ns; /* CLOCK_MONOTONIC: baseline, interval */
 	uint64_t ticks;                    /* complete ones after the baseline */
 	uint64_t incomplete;               /* ticks that were cut short */
@@ -200,6 +202,17 @@ static inline uint8_t series_bound(const struct series *s)
 {
 	return (uint8_t)(s->flags & (KD_SERIES_UPPER | KD_SERIES_LOWER));
 }
+
+/* The name of the fact that sampling changes as --budget asks; its value is the budget. */
+#define SAMPLING_BY_BUDGET "sampling_by_budget"
+
+/* 1/N of the events were followed: N, at least 1; where it changed, the greatest of the window. */
+uint64_t model_sampling(const struct model *m, bool interval, bool one_run);
+/*
+ * Whether each event followed is counted for as many as there were: counts are estimates of all then.
+ * With a fixed --sample they are of those that were followed.
+ */
+bool model_scales(const struct model *m, unsigned int measure, unsigned int flavour);
 
 /* NULL for an id that is unknown or was not declared. */
 const struct series *model_series(const struct model *m, uint32_t id);

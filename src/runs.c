@@ -60,6 +60,7 @@ static int begin(struct model *m, const struct kd_rec_run *rec)
 		.from_ns = m->to_ns,
 		.to_ns = m->to_ns,
 		.command = strdup(stream_string(&rec->rec, sizeof(*rec), 0)),
+		.sample = m->self.sample,
 		.before = m->self,
 		.after = m->self,
 	};
@@ -140,6 +141,8 @@ void runs_end_interval(struct model *m)
 		r->from_ns = m->from_ns;
 	r->to_ns = m->to_ns;
 	r->after = m->self;
+	if (m->self.sample > r->sample)
+		r->sample = m->self.sample;
 	for (source = 0; source < KD_SRC_COUNT; source++)
 		add_totals(m, r, source);
 }

@@ -252,7 +252,7 @@ static int keep_facts(struct sample_file *f, const struct model *m, bool both)
 		return -ENOMEM;
 	for (i = 0; !err && i < m->nfacts; i++)
 		err = keep_fact(f, m->facts[i].name, m->facts[i].value);
-	snprintf(sampling, sizeof(sampling), "1/%" PRIu64, scope_sampling(m));
+	snprintf(sampling, sizeof(sampling), "1/%" PRIu64, model_sampling(m, false, false));
 	if (!err)
 		err = keep_fact(f, "sampling", sampling);
 	if (!err && m->nruns && !both)

@@ -129,11 +129,17 @@ bool scope_arms(const struct model *m, const struct scope *sc)
 	return m->holdups.n;
 }
 
-uint64_t scope_sampling(const struct model *m)
+uint64_t scope_sampling(const struct model *m, const struct scope *sc)
 {
-	uint64_t n = m->self.sample ? m->self.sample : model_fact_u64(m, "sample", 1);
+	return model_sampling(m, sc->interval, sc->one_run);
+}
 
-	return n ? n : 1;
+bool scope_is_sampled(const struct model *m, const struct scope *sc, unsigned int measure,
+		      unsigned int flavour)
+{
+	if (scope_sampling(m, sc) == 1)
+		return false;
+	return !model_fact(m, SAMPLING_BY_BUDGET) || model_scales(m, measure, flavour);
 }
 
 bool scope_measured(const struct model *m, const struct scope *sc)

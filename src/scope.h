@@ -42,8 +42,11 @@ bool scope_arms(const struct model *m, const struct scope *sc);
 /* Whether a kind of loss can happen to what the scope asks of this source: lists have their own. */
 bool scope_may_lose(const struct scope *sc, unsigned int source, unsigned int what);
 
-/* 1/N of the events were followed: N, at least 1. */
-uint64_t scope_sampling(const struct model *m);
+/* 1/N of the events were followed: N, at least 1; where that changed, the greatest of the window. */
+uint64_t scope_sampling(const struct model *m, const struct scope *sc);
+/* Whether that is about this measure: what --budget leaves out is of one. */
+bool scope_is_sampled(const struct model *m, const struct scope *sc, unsigned int measure,
+		      unsigned int flavour);
 
 /* Some measure of the scope is on, or left totals. */
 bool scope_measured(const struct model *m, const struct scope *sc);

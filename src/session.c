@@ -156,6 +156,7 @@ static int load_sources(struct session *s)
 		.plan = &s->plan,
 		.ring_fd = s->ring_fd,
 		.sample = s->conf.sample,
+		.thinnable = s->budget.acts,
 		.dims = s->conf.dims,
 		.over_ns = s->conf.over_ns,
 		.over_gp_ns = s->conf.over_gp_ns,
@@ -340,6 +341,8 @@ static int open_all(struct session *s)
 		err = plan_resolve(&s->plan, &s->kernel, &s->conf.want);
 	if (!err && plan_any_on(&s->plan))
 		err = open_ring(s);
+	if (!err)
+		err = budget_open(s);
 	if (!err && plan_any_on(&s->plan))
 		err = load_sources(s);
 	if (!err)
@@ -406,6 +409,7 @@ static void free_session(struct session *s)
 	if (s->statm_fd >= 0)
 		close(s->statm_fd);
 	cost_close(s);
+	budget_close(s);
 	events_close(&s->events);
 	plan_free(&s->plan);
 	kernel_free(&s->kernel);

@@ -22,7 +22,13 @@ struct session_conf {
 	uint64_t attach_timeout_ns;
 	uint64_t max_memory; /* bytes, kernel side, all sources together */
 	uint64_t sample;     /* 1/N */
-	uint32_t dims;       /* bits of enum kd_dim asked for besides MAIN */
+	/*
+	 * What our programs may take of each CPU, as a share of its time; 0: whatever they do. Above it fewer
+	 * events are followed, unless `sample` is fixed, lists are read without IPIs, or `budget_warns`.
+	 */
+	double budget;
+	bool budget_warns;
+	uint32_t dims; /* bits of enum kd_dim asked for besides MAIN */
 	/*
 	 * Waits longer than this are explained; 0: not armed. By measure: RCU_GP_DURATION (a grace period of
 	 * any flavour), RCU_GP_WAIT (a caller), CALL_RCU_LATENCY (a callback), CALL_RCU_HOLDUP (one run of
@@ -56,6 +62,8 @@ int session_start(struct session *s); /* recording on; the baseline tick */
  * Returns when to call again (CLOCK_MONOTONIC).
  */
 uint64_t session_calibrate(struct session *s);
+/* The same for the budget: *next_ns is when to call again. 0 or a negative errno (logged). */
+int session_budget(struct session *s, uint64_t *next_ns);
 int session_tick(struct session *s); /* what changed, then KD_REC_TICK */
 int session_stop(struct session *s); /* recording off, the last tick */
 /*

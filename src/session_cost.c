@@ -3,7 +3,7 @@
  * session_cost.c - of a session: what our programs cost the host.
  *
  * Runs are counted by the programs themselves. What a run costs is measured by the kernel, for at
- * most a second when recording begins: it costs a run some tens of nanoseconds more, of all BPF
+ * most a second when recording begins, or until --budget knows it: it costs a run some tens of nanoseconds more, of all BPF
  * programs of the host, so it is not left on. The kernel takes it back when we are gone.
  */
 #include <errno.h>
@@ -24,6 +24,7 @@
 #define WINDOW_NS 1000000000ULL
 #define LOOK_NS 20000000ULL
 #define RUNS_ENOUGH 2000 /* of a source: a mean to within a few per cent */
+#define RUNS_AWAITED 500 /* of those that --budget goes by: a flood has warm caches */
 
 static void read_runs(int prog_fd, struct cost_runs *r)
 {
@@ -98,12 +99,29 @@ void cost_close(struct session *s)
 	s->cost.stats_fd = -1;
 }
 
+/* --budget goes by the cost of events that can be left out: on a quiet host that takes longer to learn. */
+static bool is_awaited(const struct session *s, const struct cost_runs of[KD_SRC_COUNT])
+{
+	for (size_t i = 0; sources[i]; i++)
+		if (s->budget.acts && s->state[i] && sources[i]->thin &&
+		    of[sources[i]->id].n < RUNS_AWAITED)
+			return true;
+	return false;
+}
+
 static bool is_enough(const struct session *s, const struct cost_runs of[KD_SRC_COUNT])
 {
 	for (unsigned int src = 0; src < KD_SRC_COUNT; src++)
 		if (of[src].n < RUNS_ENOUGH && is_hooked(s, src))
 			return false;
 	return !is_hooked(s, KD_SRC_RSTAT) || cost_rstat_is_enough(s);
+}
+
+static void gauge(struct session *s)
+{
+	for (size_t i = 0; sources[i]; i++)
+		if (s->budget.acts && s->state[i] && sources[i]->left_out_ns)
+			s->cost.left_out_ns[sources[i]->id] = sources[i]->left_out_ns(s->state[i]);
 }
 
 static int finish(struct session *s, const struct cost_runs of[KD_SRC_COUNT])
@@ -113,6 +131,7 @@ static int finish(struct session *s, const struct cost_runs of[KD_SRC_COUNT])
 	int err;
 
 	cost_close(s);
+	gauge(s);
 	err = cost_rstat_timed(s);
 	if (err)
 		return err;
@@ -151,7 +170,7 @@ uint64_t session_calibrate(struct session *s)
 		return s->cost.look_ns;
 	s->cost.look_ns = now + LOOK_NS;
 	runs_since(s, of);
-	if (now < s->cost.until_ns && !is_enough(s, of))
+	if (now < s->cost.until_ns ? !is_enough(s, of) : is_awaited(s, of))
 		return s->cost.look_ns;
 	s->cost.err = finish(s, of);
 	return UINT64_MAX;
@@ -172,9 +191,12 @@ void cost_take(struct session *s, const void *record, size_t size)
 {
 	const struct kd_rec_total *r = record;
 
-	if (size >= sizeof(*r) && r->rec.kind == KD_REC_COUNT && r->what == KD_CNT_RUNS &&
-	    r->source < KD_SRC_COUNT)
+	if (size < sizeof(*r) || r->rec.kind != KD_REC_COUNT || r->source >= KD_SRC_COUNT)
+		return;
+	if (r->what == KD_CNT_RUNS)
 		s->cost.runs[r->source] = r->total;
+	else if (r->what == KD_CNT_LEFT_OUT)
+		s->cost.left_out[r->source] = r->total;
 }
 
 int cost_put_total(struct session *s, unsigned int source, enum kd_count what, double ns)
@@ -194,7 +216,8 @@ int cost_emit(struct session *s, bool last)
 
 	s->self.events = 0;
 	for (unsigned int src = 0; src < KD_SRC_COUNT && !err; src++) {
-		ns = (double)s->cost.runs[src] * s->cost.run_ns[src];
+		ns = (double)(s->cost.runs[src] - s->cost.left_out[src]) * s->cost.run_ns[src] +
+		     (double)s->cost.left_out[src] * s->cost.left_out_ns[src];
 		s->self.events += s->cost.runs[src];
 		sum += ns;
 		err = cost_put_total(s, src, KD_CNT_RUN_NS, ns);

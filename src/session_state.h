@@ -9,6 +9,7 @@
 
 #include "../bpf/defer.h"
 #include "../bpf/rstat.h"
+#include "budget.h"
 #include "cgroup_names.h"
 #include "events.h"
 #include "kernel.h"
@@ -44,8 +45,23 @@ struct cost {
 	uint64_t until_ns, look_ns;
 	struct cost_runs before[HOOKS_MAX]; /* when the kernel began to */
 	double run_ns[KD_SRC_COUNT];        /* of one run; 0: not known */
+	double left_out_ns[KD_SRC_COUNT];   /* of one that only leaves an event out; 0: not known */
 	struct cost_rstat rstat;
-	uint64_t runs[KD_SRC_COUNT];
+	uint64_t runs[KD_SRC_COUNT], left_out[KD_SRC_COUNT];
+};
+
+struct cpu_looked;
+
+/* What --budget does: src/session_budget.c. */
+struct budget_state {
+	struct budget b;
+	bool acts;  /* follows fewer events where that helps; else it only warns */
+	bool again; /* the last change is not done with on all CPUs */
+	unsigned int ends_shift;
+	bool over, warned;
+	uint64_t look_ns, last_ns; /* when to look, when that was done last */
+	struct cpu_looked *looked; /* by source and CPU; NULL: there is no budget */
+	struct budget_cpu *cpu;
 };
 
 struct session {
@@ -74,13 +90,19 @@ struct session {
 	int sink_err;
 	struct kd_rec_self self;
 	struct cost cost;
+	struct budget_state budget;
 };
 
 void cost_init(struct session *s);
 int cost_open(struct session *s); /* with all rights */
 void cost_close(struct session *s);
 void cost_take(struct session *s, const void *record, size_t size); /* each that a program wrote */
-int cost_emit(struct session *s, bool last);                        /* fills in s->self too */
+
+int budget_open(struct session *s); /* before sources are loaded */
+void budget_close(struct session *s);
+void budget_ticked(struct session *s); /* s->self has been told */
+
+int cost_emit(struct session *s, bool last); /* fills in s->self too */
 /* Of one hook, since the kernel began to time them. */
 struct cost_runs cost_hook_since(const struct session *s, size_t hook);
 int cost_put_total(struct session *s, unsigned int source, enum kd_count what, double ns);

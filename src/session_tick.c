@@ -108,13 +108,16 @@ static int emit_self(struct session *s)
 {
 	struct kd_rec_self *r = &s->self;
 	struct rusage u;
+	int err;
 
 	getrusage(RUSAGE_SELF, &u);
 	r->rss_bytes = resident_bytes(s);
 	r->rec = (struct kd_rec){ .kind = KD_REC_SELF, .len = sizeof(*r) };
 	r->cpu_ns = (uint64_t)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) * 1000000000ULL +
 		    (uint64_t)(u.ru_utime.tv_usec + u.ru_stime.tv_usec) * 1000ULL;
-	return stream_record(s->out, r, sizeof(*r));
+	err = stream_record(s->out, r, sizeof(*r));
+	budget_ticked(s);
+	return err;
 }
 
 static int emit_tick(struct session *s, uint32_t tick, bool complete)

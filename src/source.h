@@ -21,7 +21,8 @@ struct source_conf {
 	int ring_fd;         /* the session's ring buffer, which the source's object shares */
 	uint64_t max_memory; /* bytes of kernel memory for the tables of this source */
 	uint64_t sample;     /* follow 1 of N; 1 = all */
-	uint32_t dims;       /* bits of enum kd_dim that are asked for besides MAIN */
+	bool thinnable; /* `thin` may be called: what is followed can be made less, and more again */
+	uint32_t dims;  /* bits of enum kd_dim that are asked for besides MAIN */
 	/* By measure: ns from which on a wait is reported; 0: it is not armed. Of holdup sources. */
 	const uint64_t *over_ns;
 	const uint64_t *over_gp_ns; /* by flavour: grace periods; see session_conf */
@@ -33,6 +34,12 @@ struct source_hook {
 	const char *target;
 	int prog_fd;
 	int attach_type; /* enum bpf_attach_type */
+};
+
+/* Of one CPU, since the object was loaded. */
+struct cpu_runs {
+	uint64_t n;        /* runs of programs */
+	uint64_t left_out; /* of these, such as only left out an event, by `thin` */
 };
 
 struct source {
@@ -54,6 +61,20 @@ struct source {
 	 * was returned. 0: all written; > 0: drain the ring and come again; negative errno: failed.
 	 */
 	int64_t (*tick)(void *state, uint32_t cursor, uint32_t interval);
+	/*
+	 * Adds the runs on each CPU (room for `cpus`). 0 or a negative errno (not logged). NULL: they are
+	 * not counted.
+	 */
+	int (*runs)(void *state, struct cpu_runs *by_cpu, int cpus);
+	/*
+	 * From now on 1 of 2^shift events is followed, and counted for as many. 0; -EAGAIN: to be asked
+	 * again, for what began before to end; another negative errno (not logged). NULL: it cannot be done.
+	 */
+	int (*thin)(void *state, unsigned int shift);
+	/* Whether, when `runs` was asked, something that was left out had not ended. With `thin`. */
+	bool (*is_thin)(void *state);
+	/* ns of a run that only leaves an event out, measured now; 0: it could not be. With `thin`. */
+	double (*left_out_ns)(void *state);
 	/* Recording off. What is under way still ends. */
 	void (*stop)(void *state);
 	/* Frees everything; all programs go as soon as their links are closed. */
@@ -77,6 +98,8 @@ size_t source_collect_hooks(struct bpf_object *obj, const struct plan *plan, uns
 			    struct source_hook *hooks, size_t max);
 /* Whether a row of the plan is one of those that this source hooks for. */
 bool source_serves(const struct source *src, const struct plan_entry *e);
+/* What `runs` does where programs count them by bpf/runs.bpf.h. */
+int source_cell_runs(const struct bpf_object *obj, struct cpu_runs *by_cpu, int cpus);
 /* Switches off all rows of a source that are not off yet; those of its lists and holdups are not its own. */
 void source_refuse(struct plan *plan, unsigned int source, const char *reason_fmt, ...)
 	__attribute__((format(printf, 3, 4)));

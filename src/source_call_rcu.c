@@ -57,8 +57,8 @@ static uint64_t bytes_for(const struct sizes *s, int cpus)
 	uint64_t per_cpu =
 		cpu_bytes(s) + 2 * WORST_BYTES + 3 * BY_ADDRESS_BYTES + s->cpu_slots * SERIES_BYTES;
 
-	return (uint64_t)cpus * per_cpu + s->slots * SERIES_BYTES + s->spill * SPILL_BYTES +
-	       s->kfree * SPILL_BYTES + 65536; /* small maps, rounding */
+	return (uint64_t)cpus * per_cpu + cpu_bytes(s) + s->slots * SERIES_BYTES +
+	       s->spill * SPILL_BYTES + s->kfree * SPILL_BYTES + 65536; /* small maps, rounding */
 }
 
 /* Halves whatever is largest until it fits. */
@@ -111,6 +111,7 @@ static void size_maps(struct call_rcu *c, const struct sizes *s)
 
 	bpf_map__set_max_entries(c->skel->maps.spill, s->spill);
 	bpf_map__set_max_entries(c->skel->maps.kfreed, s->kfree);
+	bpf_map__set_max_entries(c->skel->maps.loads, cpus);
 	bpf_map__set_max_entries(c->skel->maps.lists, cpus);
 	bpf_map__set_max_entries(c->skel->maps.barriers, cpus);
 	bpf_map__set_max_entries(c->skel->maps.batches, cpus < 16 ? 16 : cpus);
@@ -140,7 +141,7 @@ static int give_spaces(struct call_rcu *c, const struct sizes *s)
 {
 	int err;
 
-	c->cpus_fd = new_space("kd_cpus", (uint64_t)c->cpus * cpu_bytes(s));
+	c->cpus_fd = new_space("kd_cpus", ((uint64_t)c->cpus + 1) * cpu_bytes(s));
 	c->slots_fd = new_space("kd_slots", s->slots * (uint64_t)SERIES_SLOT_BYTES);
 	err = give_space(c->skel->maps.data_cpus, c->cpus_fd);
 	return err ? err : give_space(c->skel->maps.data_slots, c->slots_fd);
@@ -198,6 +199,7 @@ static void set_constants(struct call_rcu *c, const struct source_conf *conf, co
 		ro->plain_cpus = ro->nr_cpus;
 	else
 		ro->plain_cpus = 0;
+	ro->thinnable = conf->thinnable;
 	ro->sample_below = conf->sample > 1 ? (uint32_t)((1ULL << 32) / conf->sample) : 0;
 }
 
@@ -389,6 +391,77 @@ static int call_rcu_start(void *state)
 	return err ? log_err(err, "call_rcu: cannot start recording: %s", strerror(-err)) : 0;
 }
 
+/* --- how often its programs ran, and how many events they follow --- */
+
+static int read_load(const struct call_rcu *c, int cpu, struct cr_load *l)
+{
+	return bpf_map_lookup_elem(bpf_map__fd(c->skel->maps.loads), &cpu, l);
+}
+
+static int call_rcu_runs(void *state, struct cpu_runs *by_cpu, int cpus)
+{
+	struct call_rcu *c = state;
+	uint64_t args[4] = { 0 };
+	struct cr_load l;
+	int err = bpf_util_run(bpf_program__fd(c->skel->progs.kd_load), args, NULL);
+
+	for (int cpu = 0; cpu < cpus && cpu < c->cpus && !err; cpu++) {
+		err = read_load(c, cpu, &l);
+		if (err)
+			break;
+		by_cpu[cpu].n += l.runs;
+		by_cpu[cpu].left_out += l.left_out;
+	}
+	return err ? err : source_cell_runs(c->skel->obj, by_cpu, cpus);
+}
+
+/* As of the last look. */
+static bool call_rcu_is_thin(void *state)
+{
+	struct call_rcu *c = state;
+	struct cr_load l;
+
+	for (int cpu = 0; cpu < c->cpus; cpu++)
+		if (!read_load(c, cpu, &l) && l.thin)
+			return true;
+	return false;
+}
+
+/* On the CPU itself, so that no callback joins its list meanwhile; from afar only if it is offline. */
+static int thin_cpu(struct call_rcu *c, int cpu, unsigned int shift, uint32_t *later)
+{
+	uint64_t args[4] = { CR_THIN, (uint64_t)cpu, shift };
+	int fd = bpf_program__fd(c->skel->progs.kd_control);
+	int err = bpf_util_run_on(fd, args, cpu, later);
+
+	return err == -ENXIO ? bpf_util_run(fd, args, later) : err;
+}
+
+static int call_rcu_thin(void *state, unsigned int shift)
+{
+	struct call_rcu *c = state;
+	uint32_t later = 0;
+	bool again = false;
+	int err = 0;
+
+	for (int cpu = 0; cpu < c->cpus && !err; cpu++) {
+		err = thin_cpu(c, cpu, shift, &later);
+		again |= later;
+	}
+	return err ? err : again ? -EAGAIN : 0;
+}
+
+static double call_rcu_left_out_ns(void *state)
+{
+	struct call_rcu *c = state;
+	uint64_t args[4] = { CR_GAUGE };
+	uint32_t ns = 0;
+
+	if (bpf_util_run(bpf_program__fd(c->skel->progs.kd_control), args, &ns))
+		return 0;
+	return (double)ns / (2 * CR_GAUGED);
+}
+
 static void call_rcu_stop(void *state)
 {
 	control_all(state, CR_STOP);
@@ -418,6 +491,10 @@ const struct source source_call_rcu = {
 	.hooks = call_rcu_hooks,
 	.start = call_rcu_start,
 	.tick = call_rcu_tick,
+	.runs = call_rcu_runs,
+	.thin = call_rcu_thin,
+	.is_thin = call_rcu_is_thin,
+	.left_out_ns = call_rcu_left_out_ns,
 	.stop = call_rcu_stop,
 	.unload = call_rcu_unload,
 	.kernel_bytes = call_rcu_bytes,

@@ -404,6 +404,13 @@ static void memalloc_stop(void *state)
 	control(state, MA_STOP);
 }
 
+static int memalloc_runs(void *state, struct cpu_runs *by_cpu, int cpus)
+{
+	struct memalloc *own = state;
+
+	return source_cell_runs(own->skel->obj, by_cpu, cpus);
+}
+
 static int64_t memalloc_tick(void *state, uint32_t cursor, uint32_t interval)
 {
 	struct memalloc *m = state;
@@ -430,6 +437,7 @@ const struct source source_memalloc = {
 	.hooks = memalloc_hooks,
 	.start = memalloc_start,
 	.tick = memalloc_tick,
+	.runs = memalloc_runs,
 	.stop = memalloc_stop,
 	.unload = memalloc_unload,
 	.kernel_bytes = memalloc_bytes,

@@ -195,6 +195,13 @@ static void rcu_gp_stop(void *state)
 	control(state, RG_STOP);
 }
 
+static int rcu_gp_runs(void *state, struct cpu_runs *by_cpu, int cpus)
+{
+	struct rcu_gp *own = state;
+
+	return source_cell_runs(own->skel->obj, by_cpu, cpus);
+}
+
 static int64_t rcu_gp_tick(void *state, uint32_t cursor, uint32_t interval)
 {
 	struct rcu_gp *g = state;
@@ -220,6 +227,7 @@ const struct source source_rcu_gp = {
 	.hooks = rcu_gp_hooks,
 	.start = rcu_gp_start,
 	.tick = rcu_gp_tick,
+	.runs = rcu_gp_runs,
 	.stop = rcu_gp_stop,
 	.unload = rcu_gp_unload,
 	.kernel_bytes = rcu_gp_bytes,

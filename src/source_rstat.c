@@ -235,6 +235,13 @@ static void rstat_stop(void *state)
 	control(state, RS_STOP);
 }
 
+static int rstat_runs(void *state, struct cpu_runs *by_cpu, int cpus)
+{
+	struct rstat *own = state;
+
+	return source_cell_runs(own->skel->obj, by_cpu, cpus);
+}
+
 static int64_t rstat_tick(void *state, uint32_t cursor, uint32_t interval)
 {
 	struct rstat *r = state;
@@ -271,6 +278,7 @@ const struct source source_rstat = {
 	.hooks = rstat_hooks,
 	.start = rstat_start,
 	.tick = rstat_tick,
+	.runs = rstat_runs,
 	.stop = rstat_stop,
 	.unload = rstat_unload,
 	.kernel_bytes = rstat_bytes,

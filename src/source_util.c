@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* source_util.c - what every source does with its object and its rows of the plan. */
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include <bpf/bpf.h>
+#include <bpf/btf.h>
 #include <bpf/libbpf.h>
 
 #include "bpf_util.h"
@@ -54,6 +58,60 @@ size_t source_collect_hooks(struct bpf_object *obj, const struct plan *plan, uns
 			};
 	}
 	return n;
+}
+
+/* --- how often its programs ran --- */
+
+#define CELLS 64 /* run_cells of bpf/runs.bpf.h: n, and room to the next line of the cache */
+#define CELL_WORDS 8
+
+/* Where a variable of the object's .bss is; -1: there is none of that name and size. */
+static long bss_offset(const struct bpf_object *obj, const char *name, size_t size)
+{
+	const struct btf *btf = bpf_object__btf(obj);
+	int id = btf ? btf__find_by_name_kind(btf, ".bss", BTF_KIND_DATASEC) : -1;
+	const struct btf_type *section = id > 0 ? btf__type_by_id(btf, (unsigned int)id) : NULL;
+	const struct btf_var_secinfo *v = section ? btf_var_secinfos(section) : NULL;
+
+	for (unsigned int i = 0; section && i < btf_vlen(section); i++) {
+		const struct btf_type *var = btf__type_by_id(btf, v[i].type);
+
+		if (v[i].size == size && !strcmp(btf__name_by_offset(btf, var->name_off), name))
+			return v[i].offset;
+	}
+	return -1;
+}
+
+static struct bpf_map *bss_of(const struct bpf_object *obj)
+{
+	struct bpf_map *m;
+
+	bpf_object__for_each_map (m, obj) {
+		size_t len = strlen(bpf_map__name(m));
+
+		if (len >= 4 && !strcmp(bpf_map__name(m) + len - 4, ".bss"))
+			return m;
+	}
+	return NULL;
+}
+
+/* CPUs share a cell where there are more of them: what it has is at most that of each. */
+int source_cell_runs(const struct bpf_object *obj, struct cpu_runs *by_cpu, int cpus)
+{
+	long at = bss_offset(obj, "run_cells", CELLS * CELL_WORDS * sizeof(uint64_t));
+	struct bpf_map *m = bss_of(obj);
+	char *value = at < 0 || !m ? NULL : calloc(1, bpf_map__value_size(m));
+	uint32_t zero = 0;
+	int err = value ? bpf_map_lookup_elem(bpf_map__fd(m), &zero, value) : -ENOENT;
+
+	for (int i = 0; i < cpus && !err; i++) {
+		uint64_t n;
+
+		memcpy(&n, value + at + i % CELLS * CELL_WORDS * sizeof(n), sizeof(n));
+		by_cpu[i].n += n;
+	}
+	free(value);
+	return err;
 }
 
 bool source_serves(const struct source *src, const struct plan_entry *e)

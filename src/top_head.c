@@ -157,10 +157,16 @@ static void add_unmatched(struct top_job *j, char *text, size_t size)
 static void add_warning(struct top_job *j)
 {
 	const struct model *m = j->m;
-	uint64_t sample = scope_sampling(m);
+	uint64_t sample = model_sampling(m, true, false);
 	char text[4 * TEXT] = "", n[FMT_LEN];
 
-	if (sample > 1)
+	if (sample > 1 && model_fact(m, SAMPLING_BY_BUDGET))
+		text_append(text, sizeof(text),
+			    "1/%" PRIu64
+			    " of RCU's callbacks followed, to stay within the budget: counts "
+			    "are estimates",
+			    sample);
+	else if (sample > 1)
 		text_append(text, sizeof(text), "1/%" PRIu64 " of the events followed", sample);
 	if (m->incomplete)
 		text_append(text, sizeof(text), "%s%s interval%s cut short", *text ? "; " : "",

@@ -300,7 +300,6 @@ static void put_method(FILE *out, const struct view_hist *v, const struct metric
 	const struct measure_info *info = measure_info(x->measure);
 	const struct plan_row *row = find_plan(v, x);
 	char what[160], backend[64], hooks[1024], reason[512];
-	uint64_t n = scope_sampling(v->model);
 
 	if (*info->begins)
 		snprintf(what, sizeof(what), "from %s to %s", info->begins, info->ends);
@@ -311,13 +310,26 @@ static void put_method(FILE *out, const struct view_hist *v, const struct metric
 		    row && *row->hooks ? " on " : "",
 		    row ? fmt_safe(hooks, sizeof(hooks), row->hooks) : "");
 	put_own_share(out, v, own_cost_share(v->model, v->scope, x->measure));
-	if (n > 1)
-		text_fieldf(out, v->width,
-			    "sampled:", "1 of %" PRIu64 " followed; counts and rates are of these",
-			    n);
 	if (row && *row->reason)
 		text_fieldf(out, v->width, "note:", "%s",
 			    fmt_safe(reason, sizeof(reason), row->reason));
+}
+
+/* Of each interval: it may change. */
+static void put_sampling(FILE *out, const struct view_hist *v, const struct metric *x)
+{
+	uint64_t n = scope_sampling(v->model, v->scope);
+
+	if (n > 1 && model_scales(v->model, x->measure, x->flavour))
+		text_fieldf(out, v->width, "sampled:",
+			    "down to 1 of %" PRIu64
+			    " followed, to stay within the budget of %s; counts "
+			    "and rates are estimates of all",
+			    n, model_fact(v->model, SAMPLING_BY_BUDGET));
+	else if (n > 1 && scope_is_sampled(v->model, v->scope, x->measure, x->flavour))
+		text_fieldf(out, v->width,
+			    "sampled:", "1 of %" PRIu64 " followed; counts and rates are of these",
+			    n);
 }
 
 /* --- put together --- */
@@ -386,6 +398,7 @@ static void put_total(FILE *out, const struct view_hist *v, const struct metric 
 	}
 	if (!v->brief)
 		put_method(out, v, x);
+	put_sampling(out, v, x);
 	if (!values)
 		return;
 	fputc('\n', out);

@@ -82,11 +82,17 @@ static void put_recording(struct sheet *s, const struct report *r)
 	if (m->refused)
 		sheet_field(s, "left out", "%" PRIu64 " record%s beyond what this program takes in",
 			    m->refused, m->refused == 1 ? "" : "s");
-	if (scope_sampling(m) > 1)
+	if (scope_sampling(m, r->scope) > 1 && model_fact(m, SAMPLING_BY_BUDGET))
+		sheet_field(s, "sampling",
+			    "down to one of %" PRIu64
+			    " RCU callbacks was followed, to stay within the "
+			    "budget: their counts are estimates, maxima and tails may be missing",
+			    scope_sampling(m, r->scope));
+	else if (scope_sampling(m, r->scope) > 1)
 		sheet_field(s, "sampling",
 			    "one of %" PRIu64 " events was followed: maxima and tails "
 			    "may be missing",
-			    scope_sampling(m));
+			    scope_sampling(m, r->scope));
 }
 
 /* --- what was measured --- */

@@ -110,7 +110,7 @@ static int tick_until_end(struct session *s, struct watch *w)
 
 	while (!err && !is_over(w)) {
 		uint64_t now = clock_mono_ns(), until = next < end ? next : end;
-		uint64_t calibrate = session_calibrate(s);
+		uint64_t calibrate = session_calibrate(s), budget = UINT64_MAX;
 
 		if (now >= end)
 			break;
@@ -126,9 +126,13 @@ static int tick_until_end(struct session *s, struct watch *w)
 				next += w->interval_ns;
 			continue;
 		}
+		err = session_budget(s, &budget);
+		if (budget < calibrate)
+			calibrate = budget;
 		if (calibrate < until)
 			until = calibrate > now ? calibrate : now;
-		err = wait_for(w, until - now);
+		if (!err)
+			err = wait_for(w, until - now);
 	}
 	return err;
 }

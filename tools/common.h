@@ -49,6 +49,7 @@ struct common {
 	struct plan_request want;
 	struct limits over;
 	uint64_t attach_timeout_ns, max_memory, sample;
+	double budget; /* share of a CPU; 0: none; negative: not said */
 	bool split;
 };
 
@@ -68,6 +69,7 @@ int parse_backends(void *want, const char *list);
 int parse_filter(void *filters, const char *text);
 int parse_by(void *by, const char *list);
 int parse_sample(void *sample, const char *text);
+int parse_budget(void *budget, const char *text);
 
 /* What the options say together: combinations that cannot be. 0 or -EINVAL, logged. */
 int common_check(const struct common *c, const char *command);
@@ -96,6 +98,9 @@ void common_line(char *text, size_t size, int argc, char *const *argv);
 struct query common_query(const struct common *c, bool interval, size_t top);
 struct scope common_scope(const struct common *c, bool interval);
 void common_conf(const struct common *c, struct session_conf *conf);
+#define BUDGET_DEFAULT 0.01 /* of top and hist, where --budget says nothing */
+/* What --budget says, or else this. */
+double common_budget(const struct common *c, double otherwise);
 
 /*
  * What the arguments hold, however wrong they are otherwise: an option of this name or a prefix of at

@@ -231,6 +231,8 @@ static int live(struct hist_command *h, char **command)
 				   EXIT_FAILED);
 	common_conf(&h->common, &conf);
 	conf.writes_files = h->keep.w;
+	conf.budget = common_budget(&h->common, h->keep.w ? 0 : BUDGET_DEFAULT);
+	conf.budget_warns = h->keep.w; /* a capture is there to be compared */
 	conf.before_attach = watch_started;
 	conf.stopped = watch_signalled;
 	stream_init(&s, live_record, h);
@@ -268,6 +270,8 @@ static int check(struct hist_command *h, const struct opts_rest *rest)
 		live_only = "--output";
 	else if (h->common.sample > 1)
 		live_only = "--sample";
+	else if (h->common.budget >= 0)
+		live_only = "--budget";
 	else if (h->common.split)
 		live_only = "--split";
 	if (!live_only)

@@ -239,6 +239,8 @@ static int live(struct top_command *c)
 	common_conf(&c->common, &conf);
 	limits_apply(&c->common.over, &conf);
 	conf.no_ipi = c->no_ipi;
+	conf.budget = common_budget(&c->common, BUDGET_DEFAULT);
+	conf.budget_warns = false;
 	conf.before_attach = watch_started;
 	conf.writes_files = true; /* a recording may be asked for at any time */
 	conf.stopped = watch_signalled;
@@ -285,6 +287,8 @@ static int check(struct top_command *c)
 		live_only = "--no-ipi";
 	else if (c->common.sample > 1)
 		live_only = "--sample";
+	else if (c->common.budget >= 0)
+		live_only = "--budget";
 	if (!live_only)
 		return 0;
 	return log_err(-EINVAL, "%s: --input shows a capture, for which %s means nothing",

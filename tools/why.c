@@ -266,6 +266,10 @@ static int check(struct why_command *c)
 
 	if (common_check(common, why_opts.name))
 		return -EINVAL;
+	if (common->budget > 0)
+		log_warn(
+			"why: --budget: runs of programs that look at waits are not counted, so it is not "
+			"watched");
 	if (common->input && (common->over.given || c->duration_ns))
 		return log_err(-EINVAL, "%s: --input shows a capture, for which %s means nothing",
 			       why_opts.name, c->duration_ns ? "--duration" : "--over");

@@ -25,9 +25,11 @@ static const struct runs_conf {
 	uint32_t lost;  /* in each run */
 	uint32_t meaning;
 	uint32_t lists; /* objects that wait, in each of two lists */
+	uint32_t thin;  /* 1/this was followed in the last run, to stay within the budget */
 } runs_confs[] = {
 	{ .file = "run-base.kdefer", .boot = "aa", .runs = 8, .noise = 2, .seed = 1 },
 	{ .file = "run-equal.kdefer", .boot = "aa", .runs = 8, .noise = 2, .seed = 2 },
+	{ .file = "run-thin.kdefer", .boot = "aa", .runs = 8, .noise = 2, .seed = 2, .thin = 8 },
 	{ .file = "run-slow.kdefer", .boot = "aa", .runs = 8, .noise = 2, .seed = 3, .slow = 60 },
 	{ .file = "run-few.kdefer", .boot = "aa", .runs = 4, .noise = 2, .seed = 4, .slow = 60 },
 	{ .file = "run-one.kdefer", .boot = "aa", .runs = 1, .noise = 2, .seed = 5 },
@@ -247,6 +249,8 @@ static int make_compared(const char *dir, const struct runs_conf *r)
 		return err;
 	m.random ^= r->seed * 0x9e3779b97f4a7c15ULL;
 	put_runs_host(&m, r);
+	if (r->thin)
+		put_fact(&m, "sampling_by_budget", "1%");
 	put_runs_series(&m, r);
 	put_clock(&m);
 	put_self(&m, 0, 1);
@@ -264,7 +268,8 @@ static int make_compared(const char *dir, const struct runs_conf *r)
 			run_interval(&m, percent);
 			if (r->lists)
 				put_lists(&m, r->lists * percent / (100 + 10 * i));
-			put_self(&m, 1000 * (run * RUN_INTERVALS + i + 1), 1);
+			put_self(&m, 1000 * (run * RUN_INTERVALS + i + 1),
+				 r->thin && run + 1 == n ? r->thin : 1);
 			put_total(&m, KD_REC_LOST, KD_LOST_TABLE_FULL, (run + 1) * r->lost);
 			put_tick(&m, S);
 		}

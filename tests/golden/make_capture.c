@@ -480,6 +480,46 @@ static int make_keyed(const char *dir, const char *name, uint8_t source, const s
 	return end(&m);
 }
 
+/* All, then an eighth, for each of which eight are counted, then all again: --budget. */
+static int make_thin(const char *dir)
+{
+	static const char *const on[] = { "fentry", "rcu_segcblist_enqueue rcu_cblist_dequeue", "",
+					  "" };
+	static const char *const less[] = {
+		"sampling",
+		"1/8 of the callbacks followed from here on: all would take our programs "
+		"4.1% of CPU 2, the budget is 1%"
+	};
+	static const char *const all[] = { "sampling",
+					   "all callbacks followed again: this takes our programs "
+					   "0.11% of CPU 1, the budget is 1%" };
+	struct maker m;
+	int err = begin(&m, dir, "thin.kdefer");
+	uint64_t interval, k;
+
+	if (err)
+		return err;
+	put_host(&m);
+	put_fact(&m, "sampling_by_budget", "1%");
+	put_plan(&m, PLAN_ON, on);
+	put_clock(&m);
+	put_self(&m, 0, 1);
+	put_tick(&m, 0);
+	put_series(&m, 1, KD_DIM_MAIN, 0, 0xffffffff81000000ULL, "file_free_rcu");
+	for (interval = 0; interval < 3; interval++) {
+		for (k = 0; k < 150; k++)
+			add_to(&m.main[1], 4 * MS + k * 100 * US, interval == 1 ? 8 : 1);
+		if (interval == 1)
+			put_text(&m, KD_REC_EVENT, REAL_NS + S, m.now, less, 2);
+		if (interval == 2)
+			put_text(&m, KD_REC_EVENT, REAL_NS + 2 * S, m.now, all, 2);
+		put_total(&m, KD_REC_LOST, KD_LOST_SAMPLED_OUT, interval ? 1050 : 0);
+		put_self(&m, 300 * (interval + 1), interval == 1 ? 8 : 1);
+		put_tick(&m, S);
+	}
+	return end(&m);
+}
+
 int main(int argc, char **argv)
 {
 	if (argc != 2) {
@@ -487,9 +527,9 @@ int main(int argc, char **argv)
 		return 2;
 	}
 	return make_busy(argv[1]) || make_empty(argv[1]) || make_off(argv[1]) ||
-	       make_sampled(argv[1]) || make_hostile(argv[1]) || make_gp(argv[1]) ||
-	       make_runs(argv[1]) || make_lists(argv[1]) || make_once(argv[1]) ||
-	       make_hostile_lists(argv[1]) ||
+	       make_sampled(argv[1]) || make_thin(argv[1]) || make_hostile(argv[1]) ||
+	       make_gp(argv[1]) || make_runs(argv[1]) || make_lists(argv[1]) ||
+	       make_once(argv[1]) || make_hostile_lists(argv[1]) ||
 	       make_keyed(argv[1], "mem.kdefer", KD_SRC_MEMALLOC, mem_series, ROWS(mem_series)) ||
 	       make_keyed(argv[1], "cgroup.kdefer", KD_SRC_RSTAT, cgroup_series,
 			  ROWS(cgroup_series)) ||

@@ -17,10 +17,11 @@ static const char *const losses[] = {
 	"torn",        "reports",     "alike"
 };
 static const char *const sources[] = { "call_rcu", "rcu_gp", "memalloc", "rstat" };
-static const char *const counts[] = { "begun",      "done",          "open",
-				      "barrier",    "left",          "kdefer",
-				      "runs",       "run_ns",        "in_flush_ns",
-				      "in_hold_ns", "lists_checked", "lists_unchecked" };
+static const char *const counts[] = { "begun",        "done",          "open",
+				      "barrier",      "left",          "kdefer",
+				      "runs",         "run_ns",        "in_flush_ns",
+				      "in_hold_ns",   "lists_checked", "lists_unchecked",
+				      "runs_left_out" };
 static const char *const lists[] = { "done",
 				     "wait",
 				     "next_ready",

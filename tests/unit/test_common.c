@@ -4,6 +4,7 @@
 
 /* They belong to no library: this is all that the test needs of tools/. */
 #include "../../tools/common.c"
+#include "../../tools/common_values.c"
 #include "../../tools/endings.c"
 #include "../../tools/output.c"
 #include "records.h"
@@ -384,6 +385,29 @@ static void help_names_every_key(void **state)
 		assert_non_null(strstr(o->help, backend_name((enum backend)k)));
 }
 
+static void budgets(void **state)
+{
+	struct session_conf conf;
+
+	(void)state;
+	common_conf(&c, &conf);
+	assert_true(conf.budget == 0 && conf.budget_warns); /* what a command does not ask for */
+	assert_true(common_budget(&c, 0.01) == 0.01);
+	assert_int_equal(parse_budget(&c.budget, "2.5"), 0);
+	assert_float_equal(c.budget, 0.025, 1e-9);
+	assert_int_equal(parse_budget(&c.budget, "100%"), 0);
+	assert_float_equal(c.budget, 1, 1e-9);
+	assert_int_equal(parse_budget(&c.budget, "0"), 0);
+	assert_true(common_budget(&c, 0.01) == 0);
+	for (const char *const *bad = (const char *const[]){ "", "x", "-1", "101", "1%%", "1 %",
+							     "nan", "inf", "0x", ".5", NULL };
+	     *bad; bad++)
+		assert_int_equal(parse_budget(&c.budget, *bad), -EINVAL);
+	assert_refused(
+		parse_budget(&c.budget, "1/8"),
+		"--budget: \"1/8\" is no share of a CPU; use per cent, from 0 (none) to 100");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -403,6 +427,7 @@ int main(void)
 		cmocka_unit_test_setup(flushers_go_with_nothing_else, setup),
 		cmocka_unit_test_setup(one_kind_of_output, setup),
 		cmocka_unit_test_setup(samples, setup),
+		cmocka_unit_test_setup(budgets, setup),
 		cmocka_unit_test_setup(json_is_wanted_even_in_wrong_usage, setup),
 		cmocka_unit_test_setup(help_names_every_key, setup),
 	};

@@ -296,16 +296,6 @@ static void what_is_not_exact_says_so(void **state)
 	assert_has("\"sampling\":\"1/16\"");
 }
 
-static void put_cost(unsigned int source, unsigned int what, uint64_t total)
-{
-	struct kd_rec_total r = { .rec = HEADER(r, KD_REC_COUNT, 0),
-				  .source = (uint16_t)source,
-				  .what = (uint16_t)what,
-				  .total = total };
-
-	stream_record(&s, &r, sizeof(r));
-}
-
 static void put_fact(const char *name, const char *value)
 {
 	const char *const texts[] = { name, value };
@@ -316,6 +306,54 @@ static void put_fact(const char *name, const char *value)
 
 	stream_put_strings(&buf, offsetof(struct kd_rec_text, text), texts, 2);
 	stream_record(&s, &buf, buf.text.rec.len);
+}
+
+static void put_sample(uint64_t n)
+{
+	struct kd_rec_self self = { .rec = HEADER(self, KD_REC_SELF, 0), .sample = n };
+
+	stream_record(&s, &self, sizeof(self));
+}
+
+/* Sampling that changes: the run says the thinnest share, each interval its own. */
+static void sampling_that_changes(void **state)
+{
+	(void)state;
+	put_fact(SAMPLING_BY_BUDGET, "1%");
+	put_sample(1);
+	begin();
+	put_sample(16);
+	put_series(&s, 1, KD_FL_RCU, KD_DIM_MAIN, 0, 1, "f");
+	put_bucket(&s, 1, 5, 160);
+	put_tick(&s, 1, 1);
+	scope.interval = true;
+	section(SELF);
+	assert_has("\"sampling\":\"1/16\",\"sampling_by_budget\":\"1%\"");
+	section(METRICS);
+	assert_has("\"exact\":false");
+	put_sample(1);
+	put_tick(&s, 2, 1);
+	section(SELF);
+	assert_has("\"sampling\":\"1/1\"");
+	section(METRICS);
+	assert_has("\"exact\":true");
+	scope.interval = false;
+	section(SELF);
+	assert_has("\"sampling\":\"1/16\"");
+	section(METRICS);
+	assert_has("\"exact\":false");
+	assert_has("\"count\":160");
+	assert_has("\"p90\":null"); /* it may be ten samples */
+}
+
+static void put_cost(unsigned int source, unsigned int what, uint64_t total)
+{
+	struct kd_rec_total r = { .rec = HEADER(r, KD_REC_COUNT, 0),
+				  .source = (uint16_t)source,
+				  .what = (uint16_t)what,
+				  .total = total };
+
+	stream_record(&s, &r, sizeof(r));
 }
 
 static void own_cost_is_told(void **state)
@@ -612,6 +650,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(metrics_are_exact, setup, teardown),
 		cmocka_unit_test_setup_teardown(quantiles_need_samples, setup, teardown),
 		cmocka_unit_test_setup_teardown(what_is_not_exact_says_so, setup, teardown),
+		cmocka_unit_test_setup_teardown(sampling_that_changes, setup, teardown),
 		cmocka_unit_test_setup_teardown(own_cost_is_told, setup, teardown),
 		cmocka_unit_test_setup_teardown(the_rest_says_of_what, setup, teardown),
 		cmocka_unit_test_setup_teardown(nothing_but_the_rest, setup, teardown),

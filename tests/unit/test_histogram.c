@@ -477,6 +477,21 @@ static void test_mend(void **state)
 	assert_true(h.max == UINT64_MAX);
 }
 
+/* Where a sample stands for several counts, fewer of them tell nothing of the tail. */
+static void quantiles_of_samples_that_stand_for_many(void **state)
+{
+	struct hist h;
+	uint64_t v;
+
+	(void)state;
+	hist_init(&h);
+	hist_put(&h, hist_bucket(1000), 100);
+	assert_int_equal(hist_quantile(&h, 0.9, &v), 0);
+	h.each = 4;
+	assert_int_equal(hist_quantile(&h, 0.9, &v), -ENODATA);
+	assert_int_equal(hist_quantile(&h, 0.5, &v), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -489,6 +504,7 @@ int main(void)
 		cmocka_unit_test(merge_equals_adding_everything),
 		cmocka_unit_test(quantiles_are_within_a_sixteenth),
 		cmocka_unit_test(quantiles_of_few_samples),
+		cmocka_unit_test(quantiles_of_samples_that_stand_for_many),
 		cmocka_unit_test(rank_is_exact),
 		cmocka_unit_test(quantiles_stay_between_the_extremes),
 		cmocka_unit_test(extremes_may_be_unknown),

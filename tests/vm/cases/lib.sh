@@ -102,7 +102,7 @@ hist() {
 	*) what="-s call_rcu --filter flavour=rcu" ;; # what the oracle knows of
 	esac
 	# shellcheck disable=SC2086 # they are words
-	kdefer hist $what --json --full $options -- sh "$CASES/guest.sh" --call "$CASE" marked "$@" \
+	kdefer hist $what --json --full --budget 0 $options -- sh "$CASES/guest.sh" --call "$CASE" marked "$@" \
 		>"$OUT/$name.json" 2>"$OUT/$name.err"
 	echo $? >"$OUT/$name.status"
 }

@@ -106,11 +106,11 @@ for what in "$@"; do
 	case $way in
 	empty) empty_programs "$load" ;;
 	kdefer) case $load in
-		callbacks) watched "$load" "$way" kdefer hist -s call_rcu -i 1000s --json ;;
-		flush) watched "$load" "$way" kdefer hist -s rstat -i 1000s --json ;;
-		refill) watched "$load" "$way" kdefer hist -s memalloc -i 1000s --json ;;
+		callbacks) watched "$load" "$way" kdefer hist -s call_rcu --budget 100 -i 1000s --json ;;
+		flush) watched "$load" "$way" kdefer hist -s rstat --budget 100 -i 1000s --json ;;
+		refill) watched "$load" "$way" kdefer hist -s memalloc --budget 100 -i 1000s --json ;;
 		esac ;;
-	everything) watched "$load" everything kdefer hist -i 1000s --json ;;
+	everything) watched "$load" everything kdefer hist --budget 100 -i 1000s --json ;;
 	why) watched "$load" why kdefer why --json ;;
 	why-*) watched "$load" "$way" kdefer why -s "${way#why-}" --json ;; # one of its sources
 	hist-why) # reports beside measures, as record and top take them
