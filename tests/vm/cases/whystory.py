@@ -40,9 +40,10 @@ def judge(case):
     missing = [(b, e) for b, e in long if not any(abs(e - x) < NEAR_US for _, x in spans)]
     case.say(f"each of the {len(long)} longer than 50 ms is told of", not missing, f"{missing[:5]}")
     loops = dict(map(int, found) for found in LOOP.findall(case.text("loops")))
-    # Whoever makes the map and fills it stays in the kernel for long as well, wherever it runs.
+    # A loop keeps its CPU from reporting, or the grace period's kthread from running there. Whoever makes
+    # the map and fills it stays in the kernel for long as well, wherever it runs.
     makers = set(map(int, MAKER.findall(case.text("loops"))))
-    wrong = [why.brief(r) for r in reports if r["cause"] != "kernel_loop"
+    wrong = [why.brief(r) for r in reports if r["cause"] not in ("kernel_loop", "gp_kthread_starved")
              or loops.get(r["cpu"]) != r["pid"] and r["pid"] not in makers]
     by_loops = [r for r in reports if loops.get(r["cpu"]) == r["pid"]]
     case.say("each is explained by the loop on its CPU", len(by_loops) >= 5 and not wrong, "\n".join(wrong[:5]))
