@@ -116,7 +116,7 @@ for what in "$@"; do
 	hist-why) # reports beside measures, as record and top take them
 		kdefer why --json >"/out/$load.beside.out" 2>"/out/$load.beside.err" &
 		beside=$!
-		watched "$load" "$way" kdefer hist -s call_rcu -i 1000s --json
+		watched "$load" "$way" kdefer hist -s call_rcu --budget 100 -i 1000s --json
 		kill -TERM $beside
 		wait $beside
 		sleep 2
