@@ -151,7 +151,7 @@ run() {
 	echo "+cpu +memory" >$CGROUPS/cgroup.subtree_control
 	touch /tmp/busy
 	busy &
-	script | ptyrun "$OUT/raw" kdefer top -s call_rcu,rstat -i 300ms >"$OUT/seen"
+	script | ptyrun "$OUT/raw" kdefer top -s call_rcu,rstat --budget 0 -i 300ms >"$OUT/seen"
 	rm /tmp/busy
 	wait
 	until_gone top
