@@ -32,6 +32,18 @@ def judge(case):
         off = [row for row, state in doctor.states(case, name).items() if state != "on"]
         case.say(f"all is measured: {who}", not off and not case.status(name),
                  f"status {case.status(name)}; off: {off}; {case.complaint(name)}")
+        if name.startswith("kptr"):
+            named(case, name, who)
+
+
+def named(case, name, who):
+    """The kernel hides addresses, not names: a callback that every process hands over has its own."""
+    counts = {m["key"]["func"]: m["count"] for m in case.document(f"{name}-names").metrics
+              if set(m["key"]) == {"flavour", "func"} and m["key"]["flavour"] == "rcu"}
+    case.say(f"callbacks have their names: {who}", counts.get("delayed_put_task_struct", 0) >= 5,
+             str(counts))
+    bare = [func for func in counts if func.startswith("0x")]
+    case.equal(f"and none is an address: {who}", bare, [])
 
 
 def refused(case, name, who, reason):

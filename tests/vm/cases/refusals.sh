@@ -16,6 +16,16 @@ only() {
 	echo $? >"$OUT/$name.status"
 }
 
+# The same; processes that end hand over a callback each.
+names() {
+	name=$1
+	shift
+	"$@" hist -s call_rcu.latency --full --json -- \
+		sh -c 'for i in 1 2 3 4 5; do (true); done; sleep 0.5' \
+		>"$OUT/$name-names.json" 2>"$OUT/$name-names.err"
+	echo $? >"$OUT/$name-names.status"
+}
+
 # As many programs on one function as a kernel takes.
 crowd() {
 	for _ in $(seq 38); do
@@ -34,6 +44,8 @@ run() {
 		sysctl -w kernel.kptr_restrict=$n
 		only kptr_$n kdefer
 		only kptr_${n}_caps withcaps 1000 $BPF,$PERFMON kdefer
+		names kptr_$n kdefer
+		names kptr_${n}_caps withcaps 1000 $BPF,$PERFMON kdefer
 	done
 	sysctl -w kernel.kptr_restrict=0
 	only user withcaps 1000 '' kdefer
