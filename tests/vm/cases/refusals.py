@@ -32,7 +32,7 @@ def judge(case):
         off = [row for row, state in doctor.states(case, name).items() if state != "on"]
         case.say(f"all is measured: {who}", not off and not case.status(name),
                  f"status {case.status(name)}; off: {off}; {case.complaint(name)}")
-        if name.startswith("kptr"):
+        if name.startswith("kptr") and name.endswith("caps"):
             named(case, name, who)
 
 

@@ -44,7 +44,6 @@ run() {
 		sysctl -w kernel.kptr_restrict=$n
 		only kptr_$n kdefer
 		only kptr_${n}_caps withcaps 1000 $BPF,$PERFMON kdefer
-		names kptr_$n kdefer
 		names kptr_${n}_caps withcaps 1000 $BPF,$PERFMON kdefer
 	done
 	sysctl -w kernel.kptr_restrict=0
