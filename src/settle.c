@@ -20,7 +20,8 @@
 #include "clock.h"
 #include "settle.h"
 
-#define NAP_NS 10000000ULL
+#define NAP_NS 10000000ULL /* the first; each is twice the one before, up to ... */
+#define NAP_MOST_NS 160000000ULL
 /*
  * The rest of one that is under way, one for the callback, one for what that handed over, and one more
  * since what is queued during a grace period may be assigned to the one after the next.
@@ -118,11 +119,15 @@ static uint32_t look(const struct settle_bpf *skel, uint32_t flavours, struct se
 static void wait_for(const struct settle_conf *conf, const struct settle_bpf *skel,
 		     struct settle_wait *waits, uint64_t end_ns, struct settle_result *r)
 {
-	const struct timespec nap = clock_timespec(NAP_NS);
+	uint64_t nap_ns = NAP_NS;
 
 	while ((r->unsettled = look(skel, conf->flavours, waits)) && clock_mono_ns() < end_ns &&
-	       !(conf->stopped && conf->stopped()))
+	       !(conf->stopped && conf->stopped())) {
+		const struct timespec nap = clock_timespec(nap_ns);
+
 		nanosleep(&nap, NULL);
+		nap_ns = nap_ns * 2 < NAP_MOST_NS ? nap_ns * 2 : NAP_MOST_NS;
+	}
 }
 
 static void wait_for_rcu(struct settle_result *r)

@@ -5,8 +5,8 @@
 # where the readers are; what differs is around it. The slowdown is small, a tenth of the mean: the clock
 # of this guest counts instructions, or a busy host would stretch grace periods by more than that.
 
-# Of 60 grace periods some eight meet a reader, give or take three, so that the mean of a run is off by 3%.
-# With 8 runs a side the interval is that wide, and the limit stands between nothing and a tenth.
+# Of 60 grace periods some eight meet a reader; gpload comes at all moments of its 100 ms alike, so in
+# each run about as many do. The limit stands between nothing and a tenth.
 RUNS=8
 SYNCS=60 # 1.5 s
 RULE='rcu_gp.duration[rcu].mean > +5%'

@@ -48,7 +48,8 @@ settled() {
 pre_start() {
 	oracle_on oracle_events
 	# Attaching takes several of these grace periods for each hook, on realtime kernels more.
-	reader --files 100 --each 600 sh "$CASES/guest.sh" --call "$CASE" \
+	# The reader rests in between, or RCU Tasks would wait for it without an end.
+	reader --files 100 --each 600 --rest 5 sh "$CASES/guest.sh" --call "$CASE" \
 		hist pre_start --attach-timeout 100s -- settled
 	oracle_save pre_start
 }

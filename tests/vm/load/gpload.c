@@ -3,7 +3,8 @@
  * Asks for grace periods, a known number of times, one after another:
  *
  *   gpload sync N      membarrier(2), which calls synchronize_rcu()
- *   gpload pause N     the same, with 10 ms in between
+ *   gpload pause N     the same, with 5 to 15 ms in between, in turn: something that comes at regular
+ *                      intervals is met as often as its share of the time, whenever it began
  *   gpload inotify N   a watch that comes and goes: SRCU
  *   gpload multicast N a group that is joined and left: gives objects to kfree_rcu()
  */
@@ -25,7 +26,9 @@ static int sync_once(void)
 
 static int pause_once(void)
 {
-	usleep(10000);
+	static unsigned int n;
+
+	usleep(5000 + n++ * 6180 % 10000);
 	return sync_once();
 }
 
