@@ -43,6 +43,7 @@ struct cost {
 	int stats_fd; /* while it is open the kernel times BPF programs; -1 */
 	int err;      /* of saying so */
 	uint64_t until_ns, look_ns;
+	uint32_t anew;                      /* sources whose first runs are left out: a bit each */
 	struct cost_runs before[HOOKS_MAX]; /* when the kernel began to */
 	double run_ns[KD_SRC_COUNT];        /* of one run; 0: not known */
 	double left_out_ns[KD_SRC_COUNT];   /* of one that only leaves an event out; 0: not known */
