@@ -1,16 +1,17 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
-# In the virtual machine of docs/screenshot: once all is attached, two tasks on CPUs 1 and 2 call into the
-# kernel again and again, where they update a BPF map whose elements are allocated one by one, and files
-# are made and deleted on the two other CPUs.
+# In the virtual machine of docs/screenshot: once all is attached, files are made and deleted on three
+# CPUs, and twice CPU 1 stays in an RCU reader: for 2 s, and then until the recording ends.
 export PATH=/bin:/tests:"$PATH"
 
 if [ "${1:-}" != load ]; then
-	exec kdefer record -o /out/story.kdefer -i 20ms -s call_rcu,rcu_gp,memalloc -- sh "$0" load
+	exec kdefer record -o /out/story.kdefer -i 500ms -- sh "$0" load
 fi
 cd /tmp || exit 1
-for cpu in 0 3; do
-	cbload --seconds 12 $cpu &
+for cpu in 0 2 3; do
+	cbload --seconds 30 $cpu &
 done
-exec kdefer bench htab-mem --use-case overwrite --full --producers 2 --affinity 1,2 --batch 0 --look 0 \
-	--warm-up 1s -d 8s
+sleep 12
+reader --stay 2000 true
+sleep 5
+exec reader --stay 8000 true
