@@ -20,7 +20,7 @@ static const char *const must_equal[] = { "machine",    "cpu_model", "cpus_onlin
 /* Another one each time, or said elsewhere. */
 static const char *const no_difference[] = { "hostname",       "boot_id",         "start",
 					     "realtime_ns",    "monotonic_ns",    "boottime_ns",
-					     "kernel_version", "command_line",    "settle_ns",
+					     "kernel_version", "command_line",    SESSION_SETTLE_NS,
 					     "preempt_from",   SAMPLING_BY_BUDGET };
 
 static bool is_in(const char *name, const char *const *list, size_t n)

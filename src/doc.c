@@ -9,7 +9,6 @@
 #include "doc_parts.h"
 #include "format.h"
 #include "own_cost.h"
-#include "session.h"
 #include "plan.h"
 
 #ifndef KDEFER_VERSION

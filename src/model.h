@@ -205,6 +205,8 @@ static inline uint8_t series_bound(const struct series *s)
 
 /* The name of the fact that sampling changes as --budget asks; its value is the budget. */
 #define SAMPLING_BY_BUDGET "sampling_by_budget"
+/* ... and of the one that says how long recording waited for what attaching caused. */
+#define SESSION_SETTLE_NS "settle_ns"
 
 /* 1/N of the events were followed: N, at least 1; where it changed, the greatest of the window. */
 uint64_t model_sampling(const struct model *m, bool interval, bool one_run);

@@ -17,6 +17,7 @@
 #include "clock.h"
 #include "host.h"
 #include "log.h"
+#include "model.h"
 #include "session_state.h"
 #include "text.h"
 

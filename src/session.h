@@ -13,8 +13,6 @@
 #include "stream.h"
 
 struct session;
-/* The fact that says how long recording waited for what attaching caused. */
-#define SESSION_SETTLE_NS "settle_ns"
 struct kernel;
 
 struct session_conf {

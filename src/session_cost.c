@@ -156,15 +156,18 @@ static int finish(struct session *s, const struct cost_runs of[KD_SRC_COUNT])
  * also make what the later ones find, and are not what a run costs. Where that takes more than half of the
  * window, all runs are in it. (Of rstat there are parts with beginnings of their own.)
  */
-static void begin_anew(struct session *s, uint64_t now, const struct cost_runs of[KD_SRC_COUNT])
+static void begin_anew(struct session *s, uint64_t now, struct cost_runs of[KD_SRC_COUNT])
 {
 	uint32_t due = 0;
 
-	if (s->cost.until_ns - now < WINDOW_NS / 2 || now >= s->cost.until_ns)
+	if (now + WINDOW_NS / 2 > s->cost.until_ns)
 		return;
-	for (unsigned int src = 0; src < KD_SRC_COUNT; src++)
-		if (src != KD_SRC_RSTAT && of[src].n >= RUNS_ENOUGH)
-			due |= 1u << src & ~s->cost.anew;
+	for (unsigned int src = 0; src < KD_SRC_COUNT; src++) {
+		if (src == KD_SRC_RSTAT || of[src].n < RUNS_ENOUGH || s->cost.anew >> src & 1)
+			continue;
+		due |= 1u << src;
+		of[src] = (struct cost_runs){ 0 };
+	}
 	for (size_t i = 0; i < s->nhooks; i++)
 		if (due >> s->owner[i] & 1)
 			read_runs(s->hook[i].prog_fd, &s->cost.before[i]);
@@ -191,7 +194,6 @@ uint64_t session_calibrate(struct session *s)
 	s->cost.look_ns = now + LOOK_NS;
 	runs_since(s, of);
 	begin_anew(s, now, of);
-	runs_since(s, of);
 	if (now < s->cost.until_ns ? !is_enough(s, of) : is_awaited(s, of))
 		return s->cost.look_ns;
 	s->cost.err = finish(s, of);
