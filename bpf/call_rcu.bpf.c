@@ -32,6 +32,7 @@
  * Nothing here allocates, and every loop is bounded.
  */
 #define SERIES_DIRECT
+#include "cblist.bpf.h"
 #include "tick.bpf.h"
 #include "worst.bpf.h"
 #include "flavour.bpf.h"
@@ -135,16 +136,6 @@ static __always_inline __u32 slot_flavour(__u32 slot)
 		return KD_FL_RCU + slot;
 	return KD_FL_RCU +
 	       (~(slot_key[slot & (SLOTS_MOST - 1)] >> KEY_FLAVOUR_SHIFT) & KEY_FLAVOUR_MASK);
-}
-
-/*
- * A pointer as a number: the verifier allows no arithmetic on typed pointers, and forgets the type
- * only in a map. One scratch word for each program that may interrupt the other.
- */
-static __always_inline __u64 as_number(__u64 *scratch, __u64 pointer)
-{
-	*(volatile __u64 *)scratch = pointer;
-	return *(volatile __u64 *)scratch;
 }
 
 /* By the head's address, so that both ends decide alike and nothing needs to be remembered. */

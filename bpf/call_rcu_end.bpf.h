@@ -46,16 +46,6 @@ static __always_inline void finish(struct cr_cpu *st, __u32 here, __u32 owner_cp
 		worst_insert(&st->floor, here, waited, (__u64)slot << 32 | owner_cpu);
 }
 
-/* All that waits or is being run, the bypass list too. */
-static __always_inline __u64 list_len(__u64 list)
-{
-	struct rcu_segcblist___atomic *a = (void *)list;
-	__u64 len = 0;
-
-	bpf_probe_read_kernel(&len, sizeof(len), &a->len.counter);
-	return len;
-}
-
 /* Takes an entry: its slot and time in the form of the table. */
 static __always_inline __u64 take(struct cr_cpu *owner, __u64 pos)
 {
@@ -144,7 +134,7 @@ static __noinline __u64 drop_surplus(struct cr_cpu *owner, __u64 head, struct fo
 		return 0;
 	front = owner->front;
 	waiting = *(volatile __u64 *)&owner->tail - front;
-	len = list_len(owner->list) + offload;
+	len = cblist_len(owner->list) + offload;
 	waiting += left_waiting(owner);
 	if (waiting <= len)
 		return 0;

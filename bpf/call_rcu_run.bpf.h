@@ -25,7 +25,7 @@ static __always_inline int start(__u32 cpu)
 		st->bypass = (__u64)&rdp->nocb_bypass;
 		st->offloadable = !!BPF_CORE_READ(rdp, nocb_cb_kthread);
 	}
-	st->pre = list_len(list);
+	st->pre = cblist_len(list);
 	st->start_invoked = BPF_CORE_READ(rdp, n_cbs_invoked);
 	st->below = 1ULL << 32;
 	st->pick = cpu * 0x85ebca6bU; /* CPUs do not leave out alike */

@@ -5,7 +5,7 @@
 
 #include "ring.bpf.h"
 
-/* All that waits or is being run, the bypass list too. */
+/* All that waits or is being run, the bypass list too, until its batch is over. */
 static __always_inline __u64 cblist_len(__u64 list)
 {
 	__u64 len = 0;

@@ -14,6 +14,7 @@
  * When a grace period was asked for it shows by the segment that it is in, whose number says which;
  * ends of grace periods are remembered.
  */
+#include "cblist.bpf.h"
 #include "witness.bpf.h"
 #include "holdup_cb.h"
 
@@ -103,13 +104,6 @@ static __always_inline void batch_begins(struct hc_cpu *st, __u64 rclp)
 	*(volatile __u64 *)&st->rclp = rclp;
 }
 
-/* A pointer as a number: the verifier forgets its type only in a map. Interrupts are off. */
-static __always_inline __u64 as_number(struct hc_cpu *here, __u64 pointer)
-{
-	*(volatile __u64 *)&here->scratch = pointer;
-	return *(volatile __u64 *)&here->scratch;
-}
-
 /* Not the list of the CPU that runs here: that of an offloaded one, or of SRCU or Tasks. */
 static __noinline int batch_elsewhere(struct hc_cpu *here, __u64 *ctx)
 {
@@ -118,7 +112,7 @@ static __noinline int batch_elsewhere(struct hc_cpu *here, __u64 *ctx)
 
 	if (!here || !offload)
 		return 0;
-	list = as_number(here, ctx[0]);
+	list = as_number(&here->scratch, ctx[0]); /* interrupts are off */
 	st = cpu_state(BPF_CORE_READ(data_of(list), cpu));
 	if (st && st->list == list)
 		batch_begins(st, ctx[1]);
@@ -201,7 +195,7 @@ static __always_inline int start(__u32 cpu)
 	st->offloadable = !!kthread;
 	st->looked_ns = bpf_ktime_get_ns();
 	st->newest = st->chosen =
-		list_done(list) + list_len(list); /* those that wait already are not followed */
+		list_done(list) + cblist_len(list); /* those that wait already are not followed */
 	*(volatile __u64 *)&st->list = list;
 	return !!kthread;
 }

@@ -24,14 +24,6 @@ static __always_inline struct rcu_data *data_of(__u64 list)
 	return (void *)(list - bpf_core_field_offset(struct rcu_data, cblist));
 }
 
-/* All that waits or is being run, the bypass list too, until its batch is over. */
-static __always_inline __u64 list_len(__u64 list)
-{
-	struct rcu_segcblist___atomic *a = (void *)list;
-
-	return word_at((__u64)&a->len.counter);
-}
-
 static __always_inline __u64 list_segment(__u64 list, enum hc_segment segment)
 {
 	return word_at(list + bpf_core_field_offset(struct rcu_segcblist, seglen) + 8 * segment);
@@ -94,7 +86,7 @@ __noinline int list_read(struct hc_cpu *st, struct hc_list *l)
 	if (st->offloadable && bpf_ktime_get_ns() - st->batch_ns < BATCH_NEW_NS)
 		return false;
 	done = list_done(list);
-	len = list_len(list);
+	len = cblist_len(list);
 	l->newest = done + len;
 	for (i = SEG_DONE; i <= SEG_NEXT; i++) {
 		l->seg[i] = list_segment(list, i);

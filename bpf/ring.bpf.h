@@ -42,6 +42,16 @@ static __always_inline __u64 word_at(__u64 address)
 	return v;
 }
 
+/*
+ * A pointer as a number: the verifier allows no arithmetic on typed pointers, and forgets the type
+ * only in a map. One scratch word for each program that may interrupt the other.
+ */
+static __always_inline __u64 as_number(__u64 *scratch, __u64 pointer)
+{
+	*(volatile __u64 *)scratch = pointer;
+	return *(volatile __u64 *)scratch;
+}
+
 /* Running total of one kind of loss or count. Not 0: the ring is full. */
 static __always_inline int send_total(__u16 source, __u16 kind, __u16 what, __u64 total)
 {
