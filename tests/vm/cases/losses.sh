@@ -48,9 +48,7 @@ settled() {
 pre_start() {
 	oracle_on oracle_events
 	# Attaching takes several of these grace periods for each hook, on realtime kernels more.
-	# The reader rests for a moment in between, or RCU Tasks would wait for it without an end; no longer, or
-	# a whole grace period would have room there.
-	reader --files 100 --each 600 --rest 1 sh "$CASES/guest.sh" --call "$CASE" \
+	reader --files 100 --each 600 sh "$CASES/guest.sh" --call "$CASE" \
 		hist pre_start --attach-timeout 100s -- settled
 	oracle_save pre_start
 }

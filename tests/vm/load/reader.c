@@ -68,7 +68,9 @@ static void pin(int cpu, int to_it)
 
 /*
  * What we ourselves freed to get here is past before the first reader, so that it is not held up too.
- * Between two readers the CPU is in none for a moment: there a grace period can end.
+ * Between two readers the CPU is in none for a moment: there a grace period can end. It is given up for
+ * that moment, as RCU Tasks waits for each task to do, but for no longer: asleep, the CPU would pass a
+ * whole grace period more.
  */
 static void *hold(void *unused)
 {
@@ -79,6 +81,7 @@ static void *hold(void *unused)
 	do {
 		skel->bss->end_ns = now_ns() + (each_ns ? each_ns : LONGEST_S * 1000 * MS);
 		getpgid(0);
+		sched_yield();
 		if (rest_ns && !enough)
 			usleep(rest_ns / 1000);
 	} while (each_ns && !enough);
