@@ -261,6 +261,12 @@ static __always_inline void begin_trace(__u32 here)
 		gp.counters = (__u64)BPF_CORE_READ((struct srcu_struct *)ssp, srcu_ctrp);
 }
 
+/* A kernel that never preempts has no such thing: RCU is its RCU Tasks. */
+static __always_inline bool is_tasks_holdout(const struct task_struct *t)
+{
+	return bpf_core_field_exists(t->rcu_tasks_holdout) && BPF_CORE_READ(t, rcu_tasks_holdout);
+}
+
 static __always_inline bool is_trace_holdout(struct task_struct *t)
 {
 	__u64 list = (__u64)t, next;
@@ -291,7 +297,7 @@ int gs_task(struct bpf_iter__task *ctx)
 
 	if (!t)
 		return 0;
-	if (gp.flavour == KD_FL_TASKS ? !BPF_CORE_READ(t, rcu_tasks_holdout) : !is_trace_holdout(t))
+	if (gp.flavour == KD_FL_TASKS ? !is_tasks_holdout(t) : !is_trace_holdout(t))
 		return 0;
 	bpf_probe_read_kernel(&address, sizeof(address), &ctx->task);
 	owed_task(address);

@@ -13,6 +13,7 @@ void kernel_free(struct kernel *k)
 {
 	btf__free(k->btf);
 	name_set_free(k->text);
+	name_set_free(k->global);
 	name_set_free(k->data);
 	name_set_free(k->traceable);
 	for (size_t i = 0; i < k->nsrcu; i++)
@@ -183,6 +184,11 @@ static enum tri has_name(const struct name_set *set, const char *name)
 enum tri kernel_has_text(const struct kernel *k, const char *name)
 {
 	return has_name(k->text, name);
+}
+
+enum tri kernel_is_global(const struct kernel *k, const char *name)
+{
+	return has_name(k->global, name);
 }
 
 /* The type letters of kallsyms are no guide: newer kernels list data as text. */

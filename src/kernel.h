@@ -35,7 +35,8 @@ struct kernel {
 	struct btf *btf;       /* NULL: none, see btf_err */
 	int btf_err;           /* negative errno */
 	struct name_set *text; /* text symbols of kallsyms, suffixed names too; NULL: unreadable */
-	struct name_set *data; /* other symbols of kallsyms */
+	struct name_set *global; /* those of text that the whole kernel can call */
+	struct name_set *data;   /* other symbols of kallsyms */
 	struct kernel_symbol
 		*srcu; /* those that have "srcu" in their name, modules' too; NULL: none */
 	size_t nsrcu;
@@ -108,6 +109,8 @@ int kernel_percpu_at(const struct kernel *k, const char *variable);
 int kernel_percpu_each(const struct kernel *k, const char *type,
 		       int (*each)(void *ctx, const char *variable, uint32_t at), void *ctx);
 enum tri kernel_has_text(const struct kernel *k, const char *name);
+/* NO: there is none, or only copies that the compiler made of a function in a header. */
+enum tri kernel_is_global(const struct kernel *k, const char *name);
 enum tri kernel_has_data(const struct kernel *k, const char *name);
 enum tri kernel_traceable(const struct kernel *k, const char *name);
 /* The suffixed form under which the compiler left it ("free_all.isra.0"), or NULL. */

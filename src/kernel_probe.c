@@ -62,7 +62,9 @@ static int keep_symbol(struct kernel *k, char *line, kernel_wanted wanted)
 		err = keep_srcu(k, name, strtoull(line, NULL, 16));
 	if (err || !name || !wanted(name, strlen(name)))
 		return err;
-	return name_set_add(strchr("tTwW", type) ? k->text : k->data, name);
+	if (type == 'T' || type == 'W')
+		err = name_set_add(k->global, name);
+	return err ? err : name_set_add(strchr("tTwW", type) ? k->text : k->data, name);
 }
 
 static int read_symbols(struct kernel *k, kernel_wanted wanted)
@@ -74,13 +76,15 @@ static int read_symbols(struct kernel *k, kernel_wanted wanted)
 	if (!f)
 		return 0;
 	k->text = name_set_new();
+	k->global = name_set_new();
 	k->data = name_set_new();
-	while (!err && k->text && k->data && fgets(line, sizeof(line), f))
+	while (!err && k->text && k->global && k->data && fgets(line, sizeof(line), f))
 		err = keep_symbol(k, line, wanted);
 	fclose(f);
-	if (!k->text || !k->data || err)
+	if (!k->text || !k->global || !k->data || err)
 		return -ENOMEM;
 	name_set_seal(k->text);
+	name_set_seal(k->global);
 	name_set_seal(k->data);
 	return 0;
 }

@@ -45,6 +45,7 @@ struct plan_hook {
 	const char *without; /* OPTIONAL: what is then missing, for the reason text */
 	/* A field that shows whether this kernel has the case that the hook serves; NULL: it always has. */
 	const char *case_type, *case_field;
+	bool global;      /* a copy that the compiler made of a header's function will not do */
 	bool is_tp;       /* target is a tracepoint although the way is not one of tracepoints */
 	const char *note; /* what is to be known of numbers got by a way with this hook */
 };

@@ -177,6 +177,9 @@ static int check_hook(const struct kernel *k, struct plan_entry *e, enum backend
 		return kernel_has_tp(k, h->target)
 			       ? 0
 			       : refuse(e, NULL, "this kernel has no tracepoint %s", h->target);
+	if (h->global && kernel_is_global(k, h->target) == NO)
+		return refuse(e, NULL, "this kernel has no function %s (absent, or inlined)",
+			      h->target);
 	return check_function(k, e, h->target);
 }
 

@@ -213,7 +213,10 @@ static const struct plan_hook gp_exp_fentry[] = {
 WAYS(gp_exp, NULL, NULL);
 
 static const struct plan_hook gp_tasks_fentry[] = { BOTH_ENDS("rg_tasks_gp", "rcu_tasks_wait_gp"), { 0 } };
-static const struct plan_field gp_tasks_fields[] = { { "rcu_tasks", "name" }, { 0 } };
+/* The function is that of Tasks Trace too, where a kernel without preemption has no RCU Tasks. */
+static const struct plan_field gp_tasks_fields[] = {
+	{ "rcu_tasks", "name" }, { "task_struct", "rcu_tasks_holdout" }, { 0 },
+};
 WAYS(gp_tasks, gp_tasks_fields, NULL);
 
 static const struct plan_hook gp_rude_fentry[] = { BOTH_ENDS("rg_rude_gp", "rcu_tasks_rude_wait_gp"), { 0 } };
@@ -315,8 +318,8 @@ static const struct plan_way memalloc_pending_ways[] = {
  * (by the fields), Tasks Trace of its own or an SRCU domain (call_rcu_tasks_trace or call_srcu), whose
  * callback has one name or another, and with lazy callbacks a call_rcu_hurry.
  */
-#define MEM_RCU(program_, target_) \
-	{ .program = program_, .target = target_, .need = HOOK_REQUIRED }, \
+#define MEM_RCU(program_, target_, ...) \
+	{ .program = program_, .target = target_, .need = HOOK_REQUIRED, ## __VA_ARGS__ }, \
 	{ .program = "ma_by_rcu_out", .target = "__free_by_rcu", .need = HOOK_REQUIRED }
 #define MEM_TRACE(program_, target_, end_, callback_) \
 	{ .program = program_, .target = target_, .need = HOOK_REQUIRED }, \
@@ -325,7 +328,7 @@ static const struct plan_way memalloc_pending_ways[] = {
 	{ .program = "ma_new", .target = "bpf_mem_alloc_init", .need = HOOK_OPTIONAL, \
 	  .without = "telling apart maps that are made meanwhile" }, \
 	{ .program = "ma_gone", .target = "bpf_mem_alloc_destroy", .need = HOOK_REQUIRED }, { 0 }
-#define MEM_HURRY MEM_RCU("ma_hurry_in", "call_rcu_hurry")
+#define MEM_HURRY MEM_RCU("ma_hurry_in", "call_rcu_hurry", .global = true)
 #define MEM_PLAIN MEM_RCU("ma_rcu_in", "call_rcu")
 #define MEM_TASKS MEM_TRACE("ma_trace_in", "call_rcu_tasks_trace", "ma_trace_out", "__free_rcu_tasks_trace")
 #define MEM_SRCU_OLD MEM_TRACE("ma_srcu_in", "call_srcu", "ma_trace_out", "__free_rcu_tasks_trace")

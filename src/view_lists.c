@@ -330,8 +330,8 @@ static void put_gp(FILE *out, const struct view_lists *v, const struct pending_g
 
 	if (g->gp.age_ns != KD_UNKNOWN)
 		fmt_ns(age, sizeof(age), g->gp.age_ns);
-	fprintf(out, "rcu_gp (%s): %s, number %" PRIu64 "%s%s%s\n", flavour_name(g->gp.flavour),
-		gp_state_name(g->gp.state), (uint64_t)g->gp.seq, *age ? ", " : "", age,
+	fprintf(out, "rcu_gp (%s): %s, number %" PRId64 "%s%s%s\n", flavour_name(g->gp.flavour),
+		gp_state_name(g->gp.state), (int64_t)g->gp.seq, *age ? ", " : "", age,
 		*age ? " old" : "");
 	put_who(out, v, g, false);
 	put_who(out, v, g, true);

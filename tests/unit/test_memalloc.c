@@ -237,7 +237,8 @@ static void add_struct(struct btf *btf, int type, const char *name, const char *
 		btf__add_field(btf, *fields, type, at, 0);
 }
 
-static struct kernel kernel_with(const char *const *functions, bool two_stages)
+/* `copied`: the compiler left a function of this name that is no more than a copy; NULL: none. */
+static struct kernel kernel_with(const char *const *functions, bool two_stages, const char *copied)
 {
 	static const char *const one[] = {
 		"unit_size",   "free_cnt", "low_watermark", "high_watermark",
@@ -267,12 +268,16 @@ static struct kernel kernel_with(const char *const *functions, bool two_stages)
 	add_struct(k.btf, u64, "bpf_htab", htab);
 	add_struct(k.btf, u64, "bpf_iter__bpf_map", iter);
 	k.text = name_set_new();
+	k.global = name_set_new();
 	k.data = name_set_new();
 	for (; *functions; functions++) {
 		btf__add_func(k.btf, *functions, BTF_FUNC_GLOBAL, proto);
 		name_set_add(k.text, *functions);
+		if (!copied || strcmp(*functions, copied))
+			name_set_add(k.global, *functions);
 	}
 	name_set_seal(k.text);
+	name_set_seal(k.global);
 	name_set_seal(k.data);
 	return k;
 }
@@ -284,34 +289,46 @@ static struct kernel kernel_with(const char *const *functions, bool two_stages)
 static const struct {
 	const char *version, *functions[12];
 	bool two_stages;
-	const char *hooks;
+	const char *hooks, *copied;
 } kernels[] = {
 	{ "6.1",
 	  { ALWAYS, "call_rcu_tasks_trace", "__free_rcu_tasks_trace", "__free_rcu" },
 	  false,
 	  "call_rcu_tasks_trace __free_rcu_tasks_trace __free_rcu bpf_mem_alloc_init "
-	  "bpf_mem_alloc_destroy" },
+	  "bpf_mem_alloc_destroy",
+	  NULL },
 	{ "6.12",
 	  { ALWAYS, "call_rcu_hurry", "call_rcu_tasks_trace", "__free_rcu_tasks_trace",
 	    "__free_rcu", "__free_by_rcu" },
 	  true,
 	  "call_rcu_hurry __free_by_rcu call_rcu_tasks_trace __free_rcu_tasks_trace "
-	  "bpf_mem_alloc_init bpf_mem_alloc_destroy" },
+	  "bpf_mem_alloc_init bpf_mem_alloc_destroy",
+	  NULL },
 	{ "6.12 without lazy callbacks",
 	  { ALWAYS, "call_rcu_tasks_trace", "__free_rcu_tasks_trace", "__free_by_rcu" },
 	  true,
 	  "call_rcu __free_by_rcu call_rcu_tasks_trace __free_rcu_tasks_trace bpf_mem_alloc_init "
-	  "bpf_mem_alloc_destroy" },
+	  "bpf_mem_alloc_destroy",
+	  NULL },
+	{ "6.12 built with PREEMPT_NONE",
+	  { ALWAYS, "call_rcu_hurry", "call_rcu_tasks_trace", "__free_rcu_tasks_trace",
+	    "__free_by_rcu" },
+	  true,
+	  "call_rcu __free_by_rcu call_rcu_tasks_trace __free_rcu_tasks_trace bpf_mem_alloc_init "
+	  "bpf_mem_alloc_destroy",
+	  "call_rcu_hurry" },
 	{ "7.0",
 	  { ALWAYS, "call_rcu_hurry", "__free_rcu_tasks_trace", "__free_by_rcu" },
 	  true,
 	  "call_rcu_hurry __free_by_rcu call_srcu __free_rcu_tasks_trace bpf_mem_alloc_init "
-	  "bpf_mem_alloc_destroy" },
+	  "bpf_mem_alloc_destroy",
+	  NULL },
 	{ "7.3",
 	  { ALWAYS, "call_rcu_hurry", "__free_rcu", "__free_by_rcu" },
 	  true,
 	  "call_rcu_hurry __free_by_rcu call_srcu __free_rcu bpf_mem_alloc_init "
-	  "bpf_mem_alloc_destroy" },
+	  "bpf_mem_alloc_destroy",
+	  NULL },
 };
 
 static void expect_row(const struct plan_entry *e, const char *hooks)
@@ -332,7 +349,8 @@ static void test_plan(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(kernels) / sizeof(kernels[0]); i++) {
-		struct kernel k = kernel_with(kernels[i].functions, kernels[i].two_stages);
+		struct kernel k =
+			kernel_with(kernels[i].functions, kernels[i].two_stages, kernels[i].copied);
 		struct plan p;
 
 		assert_int_equal(plan_resolve(&p, &k, &want), 0);
