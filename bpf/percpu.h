@@ -24,6 +24,7 @@ enum percpu_var {
 	PERCPU_TRACEPOINT_SRCU,  /* struct srcu_data of the domain that tracepoints hand over to */
 	PERCPU_KSTACK_OFFSET,    /* 6.16 to 6.19: where the next system call begins its stack */
 	PERCPU_KSTACK_RND, /* since 7.1: struct rnd_state, from which each system call takes that */
+	PERCPU_QNODES,     /* array of struct qnode: places in queues of spinlocks */
 	PERCPU_COUNT,
 };
 

@@ -9,7 +9,7 @@
  * lock, the backlog, which the next flush sorts into the tree.
  *
  * Both are changed on their CPU, but emptied by whoever flushes, on any. Walked there, twice with the
- * same result, a number is taken for exact. Who waits for the lock does not show in any state.
+ * same result, a number is taken for exact.
  */
 #include "percpu.bpf.h"
 #include "rstat.h"
@@ -196,6 +196,8 @@ static __always_inline __u64 io_root(void)
 		return 0;
 	return root_css(bpf_core_enum_value(enum cgroup_subsys_id, io_cgrp_id));
 }
+
+#include "rstat_waiters.bpf.h"
 
 struct list {
 	__u64 at;  /* root, or head on that CPU; 0: this kernel has none */

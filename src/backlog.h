@@ -113,6 +113,8 @@ struct backlog_debt {
 };
 
 bool backlog_holds_memory(unsigned int source); /* its entries are memory, of whatever size */
+/* Its entries are of another kind than those of the source's other lists: no sum has both. */
+bool backlog_is_apart(const struct backlog_row *r);
 /* 0 or -ENOMEM. */
 int backlog_debt(const struct model *m, const struct backlog_query *q, struct backlog_debt *d);
 

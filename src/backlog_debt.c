@@ -35,6 +35,11 @@ bool backlog_holds_memory(unsigned int source)
 	return source == KD_SRC_CALL_RCU || source == KD_SRC_MEMALLOC;
 }
 
+bool backlog_is_apart(const struct backlog_row *r)
+{
+	return r->list == KD_LIST_WAITERS;
+}
+
 struct sums {
 	uint64_t length, then, bytes, then_bytes;
 	uint64_t counted,

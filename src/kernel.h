@@ -31,6 +31,14 @@ struct kernel_symbol {
 	uint64_t address; /* 0: hidden from us */
 };
 
+/* Data of the kernel of which the address is kept. */
+enum kernel_at {
+	KERNEL_RSTAT_LOCK,      /* cgroup_rstat_lock: of all statistics */
+	KERNEL_RSTAT_BASE_LOCK, /* rstat_base_lock: of base statistics, since 6.16 */
+	KERNEL_VIRT_SPIN_KEY, /* virt_spin_lock_key: on where a hypervisor makes spinlocks do without queues */
+	KERNEL_AT_COUNT,
+};
+
 struct kernel {
 	struct btf *btf;       /* NULL: none, see btf_err */
 	int btf_err;           /* negative errno */
@@ -40,14 +48,15 @@ struct kernel {
 	struct kernel_symbol
 		*srcu; /* those that have "srcu" in their name, modules' too; NULL: none */
 	size_t nsrcu;
-	struct name_set *traceable; /* available_filter_functions; NULL: unreadable */
-	bool root;                  /* effective uid 0 */
-	uint64_t caps;              /* effective capabilities */
-	enum tri fentry;            /* loading an fentry program works here */
-	int fentry_err;             /* errno of that try, if NO */
-	char fentry_log[160];       /* the verifier's last line, if any */
-	enum tri read_kernel;       /* our programs may read kernel memory */
-	int read_kernel_err;        /* errno of that try, if NO */
+	uint64_t at[KERNEL_AT_COUNT]; /* 0: no such symbol, or hidden from us */
+	struct name_set *traceable;   /* available_filter_functions; NULL: unreadable */
+	bool root;                    /* effective uid 0 */
+	uint64_t caps;                /* effective capabilities */
+	enum tri fentry;              /* loading an fentry program works here */
+	int fentry_err;               /* errno of that try, if NO */
+	char fentry_log[160];         /* the verifier's last line, if any */
+	enum tri read_kernel;         /* our programs may read kernel memory */
+	int read_kernel_err;          /* errno of that try, if NO */
 	enum tri lockdown_integrity, lockdown_confidentiality;
 	enum tri ftrace_enabled;
 	int traceable_err; /* negative errno: why the list of traceable functions is unreadable */

@@ -52,6 +52,19 @@ static int keep_srcu(struct kernel *k, const char *name, uint64_t address)
 	return more[k->nsrcu++].name ? 0 : -ENOMEM;
 }
 
+static void keep_address(struct kernel *k, const char *name, uint64_t address)
+{
+	static const char *const names[KERNEL_AT_COUNT] = {
+		[KERNEL_RSTAT_LOCK] = "cgroup_rstat_lock",
+		[KERNEL_RSTAT_BASE_LOCK] = "rstat_base_lock",
+		[KERNEL_VIRT_SPIN_KEY] = "virt_spin_lock_key",
+	};
+
+	for (int i = 0; i < KERNEL_AT_COUNT; i++)
+		if (!strcmp(name, names[i]))
+			k->at[i] = address;
+}
+
 static int keep_symbol(struct kernel *k, char *line, kernel_wanted wanted)
 {
 	char type;
@@ -60,6 +73,8 @@ static int keep_symbol(struct kernel *k, char *line, kernel_wanted wanted)
 
 	if (name && strstr(name, "srcu"))
 		err = keep_srcu(k, name, strtoull(line, NULL, 16));
+	if (name && strstr(name, "_lock"))
+		keep_address(k, name, strtoull(line, NULL, 16));
 	if (err || !name || !wanted(name, strlen(name)))
 		return err;
 	if (type == 'T' || type == 'W')

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* lists_rstat.c - user side of bpf/rstat_state.bpf.c: cgroups whose statistics wait for a flush. */
+/* lists_rstat.c - user side of bpf/rstat_state.bpf.c: cgroups that wait for a flush, and who waits to do it. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,12 +16,14 @@
 #include "cpus.h"
 #include "lists.h"
 #include "log.h"
+#include "rstat_waiters.h"
 
 struct rstat_lists {
 	struct rstat_state_bpf *skel;
 	int *possible; /* CPUs */
 	int n;
 	bool no_ipi;
+	struct rstat_waiters waiters;
 };
 
 static void unload(void *state)
@@ -33,6 +35,62 @@ static void unload(void *state)
 	free(s);
 }
 
+/* What the program is told before it is loaded. */
+static void fill(struct rstat_lists *s, const struct lists_conf *conf)
+{
+	struct rstat_state_bpf *skel = s->skel;
+	bool by_subsys = kernel_has_field(conf->kernel, "css_rstat_cpu", "updated_next");
+
+	percpu_fill(&skel->rodata->percpu,
+		    conf->kernel); /* the plan has asked for what is needed */
+	percpu_size(skel->maps.percpu_bases, &skel->rodata->percpu);
+	percpu_size(skel->maps.queued, &skel->rodata->percpu);
+	skel->rodata->shape = by_subsys ? RS_BY_SUBSYS : RS_GLOBAL;
+	rstat_waiters_find(&s->waiters, conf->kernel, by_subsys);
+	skel->rodata->lock_form = s->waiters.form;
+	skel->rodata->lock_global = s->waiters.global;
+	skel->rodata->lock_base = s->waiters.base;
+}
+
+/* 1: the ring is full. */
+static int look_lock(struct rstat_lists *s, uint32_t unit)
+{
+	uint64_t args[4] = { unit, s->waiters.sure };
+	uint32_t answer = 0;
+	int err = bpf_util_run(bpf_program__fd(s->skel->progs.rss_waiters), args, &answer);
+
+	if (err)
+		return log_err(err, "rstat: cannot read who waits for its locks: %s",
+			       strerror(-err));
+	s->waiters.sure |= !!(answer & RSS_USED);
+	return answer & RSS_FULL;
+}
+
+/* Whether spinlocks have queues, by the kernel's own word for it or because some were used. */
+static int ask_queues(struct rstat_lists *s)
+{
+	uint64_t args[4] = { s->waiters.key };
+	uint32_t on = 0;
+	int err;
+
+	if (s->waiters.form != RSS_LOCK_QUEUE || s->waiters.sure)
+		return 0;
+	if (!s->waiters.key)
+		return look_lock(s, RSS_UNITS);
+	err = bpf_util_run(bpf_program__fd(s->skel->progs.rss_key), args, &on);
+	if (!err)
+		rstat_waiters_key(&s->waiters, on);
+	return err;
+}
+
+static void note(const struct rstat_lists *s, struct plan *plan)
+{
+	for (size_t i = 0; i < plan->n; i++)
+		if (plan->entry[i].measure->measure == KD_M_RSTAT_PENDING &&
+		    plan->entry[i].state != PLAN_OFF)
+			rstat_waiters_note(&s->waiters, plan->entry[i].reason, PLAN_TEXT);
+}
+
 static int load_object(struct rstat_lists *s, const struct lists_conf *conf)
 {
 	struct rstat_state_bpf *skel = s->skel = rstat_state_bpf__open_opts(bpf_util_open_opts());
@@ -41,12 +99,7 @@ static int load_object(struct rstat_lists *s, const struct lists_conf *conf)
 	if (!skel)
 		return log_err(-errno, "rstat: cannot open what reads its lists: %s",
 			       strerror(errno));
-	percpu_fill(&skel->rodata->percpu,
-		    conf->kernel); /* the plan has asked for what is needed */
-	percpu_size(skel->maps.percpu_bases, &skel->rodata->percpu);
-	skel->rodata->shape = kernel_has_field(conf->kernel, "css_rstat_cpu", "updated_next")
-				      ? RS_BY_SUBSYS
-				      : RS_GLOBAL;
+	fill(s, conf);
 	err = bpf_map__reuse_fd(skel->maps.ring, conf->ring_fd);
 	if (!err)
 		err = bpf_util_load(skel->obj);
@@ -57,11 +110,14 @@ static int load_object(struct rstat_lists *s, const struct lists_conf *conf)
 		return -ENODEV;
 	}
 	err = percpu_find(bpf_program__fd(skel->progs.kd_percpu));
+	if (!err)
+		err = ask_queues(s);
 	if (err) {
 		lists_refuse(conf->plan, KD_SRC_RSTAT, "per-CPU data cannot be found: %s",
 			     strerror(-err));
 		return -ENODEV;
 	}
+	note(s, conf->plan);
 	return 0;
 }
 
@@ -97,12 +153,30 @@ static int look_cpu(const struct rstat_lists *s, int cpu, uint32_t unit, uint32_
 	return bpf_util_run(fd, afar, next);
 }
 
-/* A cursor is a CPU, by its place among the possible ones, and where to go on in its lists. */
-static int64_t look(void *state, uint32_t cursor)
+/*
+ * A cursor is a lock, + 1; behind all of these a CPU, by its place among the possible ones, and where to go on
+ * in its lists. Locks come first, before any CPU is interrupted: one that waits for a lock, or holds it,
+ * would answer only after that.
+ */
+#define LOCKS (RSS_UNITS / 2)
+
+static int64_t look_locks(struct rstat_lists *s, uint32_t from)
 {
-	const struct rstat_lists *s = state;
-	int at = (int)(cursor / RSS_UNITS);
-	uint32_t unit = cursor % RSS_UNITS, next = RSS_UNITS;
+	for (uint32_t i = from; i < LOCKS; i++) {
+		int full = look_lock(s, i * 2);
+
+		if (full < 0)
+			return full;
+		if (full)
+			return i + 1;
+	}
+	return 0;
+}
+
+static int64_t look_cpus(const struct rstat_lists *s, uint32_t from)
+{
+	int at = (int)(from / RSS_UNITS);
+	uint32_t unit = from % RSS_UNITS, next = RSS_UNITS;
 
 	for (; at < s->n; at++, unit = 0) {
 		int err = look_cpu(s, s->possible[at], unit, &next);
@@ -111,9 +185,21 @@ static int64_t look(void *state, uint32_t cursor)
 			return log_err(err, "rstat: cannot read the lists of CPU %d: %s",
 				       s->possible[at], strerror(-err));
 		if (next < RSS_UNITS)
-			return (int64_t)at * RSS_UNITS + next;
+			return LOCKS + 1 + (int64_t)at * RSS_UNITS + next;
 	}
 	return 0;
+}
+
+static int64_t look(void *state, uint32_t cursor)
+{
+	struct rstat_lists *s = state;
+	int64_t next = 0;
+
+	if (cursor > LOCKS)
+		return look_cpus(s, cursor - LOCKS - 1);
+	if (s->waiters.form != RSS_LOCK_SILENT)
+		next = look_locks(s, cursor ? cursor - 1 : 0);
+	return next ? next : look_cpus(s, 0);
 }
 
 static int names(void *state, struct stream *out)

@@ -30,6 +30,7 @@ static const char *const names[PERCPU_COUNT] = {
 	[PERCPU_TRACEPOINT_SRCU] = "tracepoint_srcu_srcu_data",
 	[PERCPU_KSTACK_OFFSET] = "kstack_offset",
 	[PERCPU_KSTACK_RND] = "kstack_rnd_state",
+	[PERCPU_QNODES] = "qnodes",
 };
 
 const char *percpu_name(enum percpu_var var)

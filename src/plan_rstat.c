@@ -204,13 +204,13 @@ const struct plan_way rstat_off_cpu_ways[] = {
 /* --- pending, read as state --- */
 
 static const char *const offsets[] = { "percpu:runqueues", "percpu:rcu_data", "percpu:this_cpu_off", NULL };
-#define NO_WAITERS "without waiters: who waits for the lock shows in no state, see rstat.wait"
+#define IF_WAITERS "waiters only where the locks tell who waits: that shows when they are read"
 
 static const struct plan_hook pending_by_subsys[] = {
-	{ .program = "rss_look", .target = "css_rstat_cpu.updated_next", .need = HOOK_REQUIRED, .note = NO_WAITERS }, { 0 },
+	{ .program = "rss_look", .target = "css_rstat_cpu.updated_next", .need = HOOK_REQUIRED, .note = IF_WAITERS }, { 0 },
 };
 static const struct plan_hook pending_by_cgroup[] = {
-	{ .program = "rss_look", .target = "cgroup_rstat_cpu.updated_next", .need = HOOK_REQUIRED, .note = NO_WAITERS }, { 0 },
+	{ .program = "rss_look", .target = "cgroup_rstat_cpu.updated_next", .need = HOOK_REQUIRED, .note = IF_WAITERS }, { 0 },
 };
 
 const struct plan_way rstat_pending_ways[] = {

@@ -108,6 +108,8 @@ static void add_total(struct top_job *j, struct top_row *r, const struct backlog
 	struct backlog_query q = top_backlog(j);
 	double per_s;
 
+	if (backlog_is_apart(b)) /* the lists say it */
+		return;
 	r->v[TOP_PENDING] += (double)b->length;
 	r->exact &= b->exact;
 	r->truncated |= b->truncated;

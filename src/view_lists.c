@@ -200,19 +200,26 @@ static void put_stranded(FILE *out, const struct view_lists *v, const struct bac
 
 struct summary {
 	struct backlog_row sum;
-	bool any, inexact, truncated;
+	struct backlog_row apart; /* of lists whose entries are something else */
+	bool inexact, truncated;
 };
 
 static struct summary sum_up(const struct backlog_row *totals, size_t n, unsigned int source)
 {
-	struct summary s = { .sum = { .source = (uint8_t)source, .exact = true } };
+	struct summary s = { .sum = { .source = (uint8_t)source, .exact = true },
+			     .apart = { .exact = true } };
 
 	for (size_t i = 0; i < n; i++) {
 		const struct backlog_row *r = &totals[i];
 
 		if (r->source != source)
 			continue;
-		s.any = true;
+		if (backlog_is_apart(r)) {
+			s.apart.length += r->length;
+			s.apart.exact &= r->exact;
+			s.apart.truncated |= r->truncated;
+			continue;
+		}
 		s.sum.length += r->length;
 		s.sum.then += r->then;
 		s.sum.stranded += r->stranded;
@@ -224,7 +231,24 @@ static struct summary sum_up(const struct backlog_row *totals, size_t n, unsigne
 	}
 	s.sum.exact = !s.inexact;
 	s.sum.truncated = s.truncated;
+	s.inexact |= s.apart.length && !s.apart.exact;
+	s.truncated |= s.apart.truncated;
 	return s;
+}
+
+/* "rstat.pending: 12 cgroups, 3 waiters" */
+static void put_length(FILE *out, unsigned int source, const struct summary *s)
+{
+	char length[FMT_LEN];
+
+	fprintf(out, "%s.pending: ", source_name(source));
+	if (s->sum.length)
+		fprintf(out, "%s %s%s", lists_length(length, sizeof(length), &s->sum),
+			pending_measure(source)->entries, s->apart.length ? ", " : "");
+	if (s->apart.length)
+		fprintf(out, "%s %s", lists_length(length, sizeof(length), &s->apart),
+			list_name(KD_LIST_WAITERS));
+	fprintf(out, "%s\n", s->sum.length || s->apart.length ? "" : "nothing waits");
 }
 
 static int put_source(FILE *out, const struct view_lists *v, const struct backlog_debt *d,
@@ -232,19 +256,13 @@ static int put_source(FILE *out, const struct view_lists *v, const struct backlo
 {
 	const struct summary s = sum_up(totals, n, source);
 	struct backlog_bpf bpf = { 0 };
-	char length[FMT_LEN];
 	int err = 0;
 
 	if (source == KD_SRC_MEMALLOC)
 		err = backlog_bpf(v->model, v->query, &bpf);
 	if (err)
 		return err;
-	if (s.sum.length)
-		fprintf(out, "%s.pending: %s %s\n", source_name(source),
-			lists_length(length, sizeof(length), &s.sum),
-			pending_measure(source)->entries);
-	else
-		fprintf(out, "%s.pending: nothing waits\n", source_name(source));
+	put_length(out, source, &s);
 	put_bpf(out, v, &bpf);
 	put_stranded(out, v, &s.sum);
 	put_flow(out, v, &d->by[source]);

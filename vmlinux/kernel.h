@@ -83,9 +83,47 @@ struct kernfs_node {
 struct llist_head;
 struct llist_node;
 
+/* --- locks --- */
+
+struct mcs_spinlock {
+	struct mcs_spinlock *next; /* 6.1.. who waits behind this one */
+	int locked;                /* 6.1.. stays as it was when the node is not used any more */
+	int count;                 /* 6.1.. of a CPU's first: how many of its nodes are used */
+};
+
+struct qnode {
+	struct mcs_spinlock mcs; /* 6.1.. */
+};
+
+struct rb_node {
+	unsigned long __rb_parent_color; /* 6.1.. the two lowest bits are the colour */
+	struct rb_node *rb_right;        /* 6.1.. */
+	struct rb_node *rb_left;         /* 6.1.. */
+};
+
+struct rb_root {
+	struct rb_node *rb_node; /* 6.1.. */
+};
+
+struct rb_root_cached {
+	struct rb_root rb_root; /* 6.1.. */
+};
+
+/* What a spinlock is on kernels for real time. */
+struct rt_mutex_base {
+	struct rb_root_cached waiters; /* 6.1.. */
+};
+
+/* --- cgroups' subsystems --- */
+
+struct spinlock {
+};
+
 struct cgroup_subsys {
 	char *name;               /* 6.1.. "memory", "io" ... */
 	struct llist_head *lhead; /* 6.17.. per-CPU pointer: what was updated and not sorted yet */
+	struct spinlock
+		rstat_ss_lock; /* 6.16.. of its statistics; a mutex on kernels for real time */
 };
 
 struct cgroup;

@@ -33,7 +33,8 @@ def command_line(kernel, arguments):
 def emulator(kernel, initrd, arguments):
     """What all machines have in common."""
     # In one thread, because emulation in several cannot patch kernel text safely.
-    argv = ["qemu-system-x86_64", "-accel", "tcg,thread=single", "-cpu", "max"]
+    model = "max,-hypervisor" if arguments.bare else "max"
+    argv = ["qemu-system-x86_64", "-accel", "tcg,thread=single", "-cpu", model]
     cpus = arguments.cpus or (1 if arguments.icount else 2)
     argv += ["-smp", str(cpus), "-m", str(arguments.mem)]
     argv += ["-icount", "shift=0,sleep=off"] if arguments.icount else []

@@ -6,6 +6,7 @@
 #include <linux/sched.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -18,6 +19,7 @@
 
 #define LEAST_NS (MS / 2) /* twice the limit */
 #define PARENT "/sys/fs/cgroup/inject"
+#define ALSO 16 /* in the queue, at most */
 
 /* Any file that has all statistics flushed. */
 static const char *stat_file = PARENT "/cpu.stat";
@@ -149,6 +151,23 @@ static void *read_behind(void *arg)
 	return NULL;
 }
 
+/* One more in the queue, on a CPU of its own. */
+static void *read_also(void *arg)
+{
+	struct injected unused;
+	int fd = open(stat_file, O_RDONLY | O_CLOEXEC);
+
+	pin((int)(intptr_t)arg);
+	set_name("inj-also");
+	if (fd < 0)
+		die(PARENT);
+	while (!held)
+		usleep(200);
+	read_stat(fd, &unused);
+	close(fd);
+	return NULL;
+}
+
 static void *hold_lock(void *arg)
 {
 	struct injected *i = arg, unused;
@@ -170,8 +189,9 @@ static void *hold_lock(void *arg)
 }
 
 /* Returns whether somebody came while it was held. */
-static int one_lock(const struct options *o)
+static int one_lock(const struct options *o, unsigned int also)
 {
+	pthread_t more[ALSO];
 	struct injected i = { .cause = "lock_contention",
 			      .source = "rstat",
 			      .flavour = "-",
@@ -181,6 +201,9 @@ static int one_lock(const struct options *o)
 	pthread_t holding, waiting;
 
 	held = 0;
+	for (unsigned int n = 0; n < also; n++)
+		if (pthread_create(&more[n], NULL, read_also, (void *)(intptr_t)(2 + n)))
+			die("thread");
 	/* Both beforehand: who has a new stack mapped may wait for the CPU that has interrupts off. */
 	if (pthread_create(&waiting, NULL, read_behind, &i) ||
 	    pthread_create(&holding, NULL, hold_lock, &i))
@@ -191,6 +214,8 @@ static int one_lock(const struct options *o)
 	held = 1;
 	pthread_join(holding, NULL);
 	pthread_join(waiting, NULL);
+	for (unsigned int n = 0; n < also; n++)
+		pthread_join(more[n], NULL);
 	skel->bss->holder = 0;
 	if (i.waited_ns < o->ns / 4)
 		return 0;
@@ -198,8 +223,7 @@ static int one_lock(const struct options *o)
 	return 1;
 }
 
-/* One that holds the lock for long, and one more, on another CPU, that finds it taken. */
-int inject_lock(const struct options *o)
+static int hold_and_wait(const struct options *o, unsigned int also)
 {
 	stat_file = o->file ? o->file : stat_file;
 	make(10);
@@ -209,9 +233,23 @@ int inject_lock(const struct options *o)
 
 		do
 			sleep_until(now_ns() + o->rest_ns);
-		while (!one_lock(o) && ++tries < 5);
+		while (!one_lock(o, also) && ++tries < 5);
 		if (tries == 5)
 			fputs("inject: nobody came while the lock was held\n", stderr);
 	}
 	return 0;
+}
+
+/* One that holds the lock for long, and one more, on another CPU, that finds it taken. */
+int inject_lock(const struct options *o)
+{
+	return hold_and_wait(o, 0);
+}
+
+/* And so many more, on CPUs from 2 on. */
+int inject_queue(const struct options *o)
+{
+	if (o->many > ALSO)
+		die("--many");
+	return hold_and_wait(o, o->many);
 }

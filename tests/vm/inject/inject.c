@@ -37,6 +37,7 @@ static const struct {
 	{ "task_not_switching", inject_not_switching },
 	{ "many_cgroups", inject_cgroups },
 	{ "lock_contention", inject_lock },
+	{ "lock_queue", inject_queue },
 	{ "metronome", inject_metronome },
 };
 
