@@ -1,17 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
-# In the virtual machine of docs/screenshot: once all is attached, files are made and deleted on three
-# CPUs, and twice CPU 1 stays in an RCU reader: for 2 s, and then until the recording ends.
+# In the virtual machine of docs/screenshot, once all is attached: on two CPUs of three a task that adds
+# and deletes its whole share of a map whose elements are allocated one by one, in one call after the other.
 export PATH=/bin:/tests:"$PATH"
 
-if [ "${1:-}" != load ]; then
-	exec kdefer record -o /out/story.kdefer -i 500ms -- sh "$0" load
-fi
-cd /tmp || exit 1
-for cpu in 0 2 3; do
-	cbload --seconds 30 $cpu &
-done
-sleep 12
-reader --stay 2000 true
-sleep 5
-exec reader --stay 8000 true
+exec kdefer record -o /out/story.kdefer -s call_rcu,rcu_gp,memalloc -i 250ms --over rcu_gp=100ms -- \
+	kdefer bench htab-mem --use-case batch_add_batch_del --full --max-entries 65536 --affinity 0,1 \
+	--producers 2 --batch 0 --look 0 --warm-up 1s -d 10s

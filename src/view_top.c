@@ -147,7 +147,7 @@ char *top_gp_line(char *buf, size_t size, const struct top_gp *g)
 	const char *fl = flavour_name(g->flavour);
 	char n[FMT_LEN];
 
-	snprintf(buf, size, "%s number %" PRIu64 ", %s", fl ? fl : "?", g->seq,
+	snprintf(buf, size, "%s number %" PRId64 ", %s", fl ? fl : "?", (int64_t)g->seq,
 		 gp_state_name(g->state));
 	if (g->age_ns != KD_UNKNOWN)
 		text_append(buf, size, ", %s old", fmt_ns(n, sizeof(n), g->age_ns));
