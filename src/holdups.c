@@ -199,13 +199,14 @@ static uint64_t common_ns(const struct holdup *a, const struct holdup *b)
 const struct holdup *holdups_behind(const struct holdups *hs, const struct holdup *h)
 {
 	const struct holdup *best = NULL;
+	unsigned int flavour = h->rec.what == KD_WAIT_GP ? KD_FL_RCU : h->rec.flavour;
 	uint64_t most = 0;
 
 	for (size_t i = 0; i < hs->n; i++) {
 		const struct holdup *gp = &hs->h[i];
 		uint64_t both = common_ns(gp, h);
 
-		if (gp == h || gp->rec.what != KD_WAIT_GP || gp->rec.flavour != h->rec.flavour ||
+		if (gp == h || gp->rec.what != KD_WAIT_GP || gp->rec.flavour != flavour ||
 		    both <= most)
 			continue;
 		if (2 * both < holdup_ns(gp) && 2 * both < holdup_ns(h))

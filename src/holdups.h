@@ -78,7 +78,8 @@ static inline uint64_t holdup_ns(const struct holdup *h)
 
 /*
  * The longest grace period of the same flavour that was told of and lies at least half within this wait
- * of a callback or a caller, or that one within it; NULL: none was too long.
+ * of a callback or a caller, or that one within it; NULL: none was too long. Of a grace period of another
+ * flavour, the one of RCU: SRCU and the Tasks flavours wait for such ones in the course of theirs.
  */
 const struct holdup *holdups_behind(const struct holdups *hs, const struct holdup *h);
 

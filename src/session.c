@@ -43,6 +43,7 @@ void session_conf_init(struct session_conf *c)
 static int on_record(void *ctx, void *data, size_t size)
 {
 	struct session *s = ctx;
+	union own_callers_buf buf;
 	int err = cgroup_names_take(&s->cgroups, data, size, s->out);
 
 	if (err && !s->sink_err)
@@ -52,7 +53,8 @@ static int on_record(void *ctx, void *data, size_t size)
 		cost_take(s, data, size);
 	}
 	err = s->looking ? listers_take(&s->listers, data, size)
-			 : stream_record(s->out, data, size);
+			 : stream_record(s->out, own_callers_name(&s->callers, data, size, &buf),
+					 size);
 
 	if (err && !s->sink_err)
 		s->sink_err = err;
@@ -132,8 +134,10 @@ static void take_hooks(struct session *s, size_t i)
 {
 	size_t n = sources[i]->hooks(s->state[i], s->hook + s->nhooks, HOOKS_MAX - s->nhooks);
 
-	for (size_t h = s->nhooks; h < s->nhooks + n; h++)
+	for (size_t h = s->nhooks; h < s->nhooks + n; h++) {
 		s->owner[h] = sources[i]->id;
+		own_callers_add_program(&s->callers, s->hook[h].prog_fd, s->hook[h].target);
+	}
 	s->nhooks += n;
 }
 

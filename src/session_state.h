@@ -14,6 +14,7 @@
 #include "events.h"
 #include "kernel.h"
 #include "listers.h"
+#include "own_callers.h"
 #include "plan.h"
 #include "session.h"
 #include "settle.h"
@@ -76,8 +77,9 @@ struct session {
 	void *state[SOURCES_MAX]; /* by index in sources[]; NULL: not loaded */
 	struct source_hook hook[HOOKS_MAX];
 	unsigned int owner[HOOKS_MAX]; /* source id */
-	struct settle *settle;         /* until all is attached; NULL */
-	struct attach *attach;         /* the process that holds the links */
+	struct own_callers callers;
+	struct settle *settle; /* until all is attached; NULL */
+	struct attach *attach; /* the process that holds the links */
 	int link[HOOKS_MAX];
 	uint64_t missed[HOOKS_MAX]; /* at the start */
 	size_t nhooks;

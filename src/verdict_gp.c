@@ -357,7 +357,6 @@ static void judge_tasks(struct judge *j, judge_task one)
 	if (!pid)
 		pid = last_seen_task(j);
 	if (!pid) {
-		judge_machine(j, KD_CPU_NONE);
 		judge_need(j, "no task was seen that had to be waited for");
 		return;
 	}
@@ -380,6 +379,16 @@ static void judge_tasks(struct judge *j, judge_task one)
 	}
 }
 
+/* In the course of theirs SRCU and the Tasks flavours wait for RCU's grace periods, too. */
+static void judge_other_flavour(struct judge *j, judge_task one)
+{
+	size_t before = j->n;
+
+	judge_tasks(j, one);
+	if (j->n == before && !judge_behind(j, j->whole_ns))
+		judge_machine(j, KD_CPU_NONE);
+}
+
 static void say_facts(struct judge *j)
 {
 	uint64_t scans = judge_fact(j, KD_F_SCANS), holdouts = judge_fact(j, KD_F_HOLDOUTS);
@@ -400,11 +409,11 @@ void judge_gp(struct judge *j)
 	judge_lazy(j);
 	switch (j->h->rec.flavour) {
 	case KD_FL_TASKS:
-		judge_tasks(j, judge_not_switching);
+		judge_other_flavour(j, judge_not_switching);
 		break;
 	case KD_FL_TASKS_TRACE:
 	case KD_FL_SRCU:
-		judge_tasks(j, judge_reader);
+		judge_other_flavour(j, judge_reader);
 		break;
 	default:
 		judge_holders(j);

@@ -84,6 +84,11 @@ void judge_other_cpus(struct judge *j, uint32_t but, uint64_t until_ns);
 void judge_callback(struct judge *j); /* verdict_work.c */
 void judge_run(struct judge *j);
 void judge_caller(struct judge *j);
+/*
+ * The cause of a grace period that was too long itself is this wait's cause, as far as both lasted together;
+ * of a grace period that is not sure, since nothing tells when it waited for the other. Returns that part.
+ */
+uint64_t judge_behind(struct judge *j, uint64_t most_ns);
 void judge_rstat(struct judge *j);
 
 #endif

@@ -14,8 +14,7 @@
 
 /* --- behind a grace period that was too long itself --- */
 
-/* Its cause is this wait's cause, as far as both lasted together. Returns that part. */
-static uint64_t judge_behind(struct judge *j, uint64_t most_ns)
+uint64_t judge_behind(struct judge *j, uint64_t most_ns)
 {
 	const struct holdup *gp = j->gp, *h = j->h;
 	uint64_t from, to, part;
@@ -30,7 +29,9 @@ static uint64_t judge_behind(struct judge *j, uint64_t most_ns)
 	part = to > from ? to - from : 0;
 	part = part < most_ns ? part : most_ns;
 	verdict_of(&of, j->host, gp, NULL);
-	judge_say(j, "it waited for grace period %" PRId64 ", which took %s: %s",
+	judge_say(j, "%s %" PRId64 ", which took %s: %s",
+		  h->rec.what == KD_WAIT_GP ? "in its course lay RCU's grace period"
+					    : "it waited for grace period",
 		  (int64_t)gp->rec.seq, fmt_ns(time, sizeof(time), holdup_ns(gp)),
 		  cause_name(of.is.cause));
 	if (of.is.cause == CAUSE_UNKNOWN)
@@ -38,6 +39,7 @@ static uint64_t judge_behind(struct judge *j, uint64_t most_ns)
 	f = judge_find(j, CAUSE_UNKNOWN, part);
 	*f = of.is;
 	f->part_ns = part;
+	f->certain &= h->rec.what != KD_WAIT_GP;
 	return part;
 }
 

@@ -554,6 +554,31 @@ static void a_caller_waits_for_what_its_grace_period_waits_for(void **state)
 	assert_non_null(strstr(v.need, "--over"));
 }
 
+/* Tasks Trace waits for RCU in the course of its own; nothing says when, so it is not certain. */
+static void a_grace_period_in_the_course_of_another(void **state)
+{
+	const struct holdup *h;
+
+	(void)state;
+	made_long_reader(&made);
+	told();
+	made_caller(&made);
+	made.rec.what = KD_WAIT_GP;
+	made.rec.flavour = KD_FL_TASKS_TRACE;
+	made.rec.known = 0;
+	told();
+	h = &m.holdups.h[1];
+	assert_ptr_equal(holdups_behind(&m.holdups, h), &m.holdups.h[0]);
+	verdict_in(&v, &m, h);
+	assert_int_equal(v.is.cause, CAUSE_LONG_READER);
+	assert_int_equal(v.is.who.pid, 800);
+	assert_false(v.is.certain);
+	/* RCU's own grace periods wait for no other. */
+	verdict_in(&v, &m, &m.holdups.h[0]);
+	assert_int_equal(v.is.cause, CAUSE_LONG_READER);
+	assert_true(v.is.certain);
+}
+
 static void few_cgroups_are_not_many(void **state)
 {
 	(void)state;
@@ -650,6 +675,7 @@ int main(void)
 		TEST(all_of_them_may_have_interrupts_off),
 		TEST(one_cpu_alone_tells_less),
 		TEST(a_caller_waits_for_what_its_grace_period_waits_for),
+		TEST(a_grace_period_in_the_course_of_another),
 		TEST(few_cgroups_are_not_many),
 		TEST(an_unfinished_wait),
 		TEST(random_evidence),

@@ -5,6 +5,7 @@ import re
 import statistics
 from collections import Counter, defaultdict
 
+import btf
 import results
 import oracle as trace
 
@@ -207,15 +208,23 @@ def provoked(case, totals):
     case.say("the load provoked what it was to", not few, f"only {few}")
 
 
+def named(case, calls):
+    """By the functions that the kernel's tracing sees, those whose trampoline it sees among them."""
+    names, found = btf.functions(case.kernel), defaultdict(list)
+    for (flavour, caller), spans in calls.items():
+        found[flavour, btf.behind_trampoline(caller, names)] += spans
+    return found
+
+
 def callers(case, document, seen, inner, outer):
-    ours, wrong = Counter(), []
+    ours, wrong, calls = Counter(), [], named(case, seen.calls)
     for metric in document.metrics:
         if metric["measure"] == "wait" and "caller" in metric["key"]:
             ours[metric["key"]["flavour"], metric["key"]["caller"]] += metric["count"]
         if metric["measure"] == "wait" and "other" in metric["key"]:
             wrong.append(f"{metric['count']} under other")
-    for key in set(ours) | set(seen.calls):
-        begins = [b for b, _ in seen.calls.get(key, [])]
+    for key in set(ours) | set(calls):
+        begins = [b for b, _ in calls.get(key, [])]
         sure = sum(inner[0] <= b <= inner[1] for b in begins)
         late = any(inner[1] - 300000 < b <= inner[1] for b in begins)  # may be waiting still
         most = sum(outer[0] <= b <= outer[1] for b in begins)

@@ -21,11 +21,12 @@ class Case:
     def __init__(self, guest, name, folder, report):
         self.guest, self.name, self.folder, self.report = guest, name, folder, report
         self.exact_clock = False  # the guest's time says how long something took
+        self.kernel = ""          # of the matrix
 
     def part(self, name):
         """The same results under a name of their own."""
         part = Case(self.guest, f"{self.name}: {name}", self.folder, self.report)
-        part.exact_clock = self.exact_clock
+        part.exact_clock, part.kernel = self.exact_clock, self.kernel
         return part
 
     def say(self, what, ok, why=""):
