@@ -418,7 +418,7 @@ enum kd_fact {
 	KD_F_ALL_GAP_NS,   /* longest time in which no CPU ticked, reported or scanned */
 	KD_F_SWITCHES,     /* context switches on LAST_CPU during the wait */
 	KD_F_URGENT_NS, /* when RCU was first seen to have asked that CPU urgently; 0: it had not */
-	KD_F_UNREPORTED_NS, /* how long a quiescent state of LAST_CPU was recorded, not reported */
+	KD_F_UNREPORTED_NS, /* how long LAST_CPU had one, as far as ticks saw, and did not report it */
 	KD_F_KTHREAD_NS,    /* how long the kthread in charge was runnable and did not run */
 	KD_F_KTHREAD_PID,
 	KD_F_SCANS,      /* scans for quiescent states (force_qs_rnp) */
@@ -427,7 +427,7 @@ enum kd_fact {
 	KD_F_HOLDOUTS,   /* most tasks that were waited for at one time */
 	KD_F_READY_NS,   /* callbacks: when their grace period had ended */
 	KD_F_BATCH_NS,   /* when the batch began in which it was run */
-	KD_F_QUEUE,      /* callbacks on the list at the last look before its turn */
+	KD_F_QUEUE,      /* callbacks on the list, the most that were seen since it waits */
 	KD_F_AHEAD,      /* callbacks that ran on that list between READY and its turn */
 	KD_F_SLOWEST_NS, /* the longest of these */
 	KD_F_GPS,        /* grace periods that ended during the wait */
@@ -482,6 +482,7 @@ enum kd_role {
 	KD_ROLE_CALLBACK, /* runs for long among callbacks; comm is the function's name if known */
 	KD_ROLE_OWNER,    /* holds the lock */
 	KD_ROLE_WAITER,   /* waits: a flusher, a caller */
+	KD_ROLE_QUEUE,    /* nobody: the stack is what most callbacks are that come before */
 	KD_ROLE_COUNT,
 };
 

@@ -5,8 +5,8 @@
  * Nothing is hooked that each callback passes. Ticks look at the CPU's list, and a batch says where it is
  * run from. That is enough, since a list is emptied in order: with what has run and what stands on it,
  * RCU counts all that were ever handed over, so that each callback has a number, and of a batch in
- * progress what is left is known. One at a time step, an eighth of the limit, is followed by its number
- * until its turn; none waits much longer than one that is followed.
+ * progress what is left is known. One at a time step, an eighth of the limit at first, is followed by its
+ * number until its turn; none waits much longer than one that is followed.
  *
  * So a wait is known to a tick at each end. What is told is the least it can have been, and by how much
  * it may have been longer. The same of a callback that runs for long: several ticks find it running.

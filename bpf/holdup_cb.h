@@ -4,6 +4,7 @@
 #define KDEFER_HOLDUP_CB_H
 
 #define HC_FOLLOWED 64 /* callbacks of a CPU followed at a time; a power of two */
+#define HC_STEPS 8     /* lengths of the time from one to the next; a power of two */
 #define HC_GPS 64      /* grace periods remembered; a power of two */
 
 /* The number that was current once a grace period had ended, and when. */
@@ -40,9 +41,10 @@ struct hc_cpu {
 	__u64 newest; /* number of the last of the list */
 	/* of the first look at that one: when, since when it may be there, what had run */
 	__u64 newest_ns, newest_margin, newest_done;
-	__u64 chosen;  /* number of the last that was followed */
-	__u64 queue;   /* how many the list counts */
-	__u64 next_ns; /* from when on another callback is followed */
+	__u64 chosen;        /* number of the last that was followed */
+	__u64 queue;         /* how many the list counts */
+	__u64 most, most_ns; /* the most since the first that is followed waits, and when */
+	__u64 chosen_ns;     /* when that was */
 	/* of those followed: to `front` they had their turn, to `ready` they could have it */
 	__u64 tail, front, ready;
 	/* the callback that runs */
@@ -56,6 +58,8 @@ struct hc_cpu {
 	__u64 id, run_id;                                /* how many reports */
 	__u64 seen_ns;                                   /* last look at the kthread */
 	__u64 kthread_ns, kthread_pid;
+	/* next to run whenever a batch was looked at: how often, what most were, by how many more than not */
+	__u64 queue_looks, queue_func, queue_votes;
 	__u64 witnesses, run_witnesses; /* of what is not reported yet */
 	__u64 witness_ns;
 	struct hc_followed followed[HC_FOLLOWED];

@@ -70,8 +70,17 @@ __noinline int find_followed(struct hc_cpu *st, struct hc_list *l, __u64 now)
 	return 0;
 }
 
+/*
+ * From one that is followed to the next. The more there are the longer, so that there is room for the newest
+ * of a queue that grows for long: the gap is about an eighth of the time in which it grew.
+ */
+static __always_inline __u64 step_now(struct hc_cpu *st)
+{
+	return step_ns << (((st->tail - st->front) * HC_STEPS / HC_FOLLOWED) & (HC_STEPS - 1));
+}
+
 /* The newest, as of the look that found it first. */
-__noinline int follow(struct hc_cpu *st, struct hc_list *l)
+__noinline int follow(struct hc_cpu *st, struct hc_list *l, __u64 now)
 {
 	struct hc_followed *f;
 
@@ -87,6 +96,7 @@ __noinline int follow(struct hc_cpu *st, struct hc_list *l)
 	f->lazy = l->bypass && l->lazy == l->bypass;
 	st->tail++;
 	st->chosen = l->newest;
+	st->chosen_ns = now;
 	return 0;
 }
 
@@ -121,8 +131,12 @@ static __always_inline void see_task(void *ctx, __u32 id, __u8 role, struct task
 	witness_submit(r);
 }
 
-/* The oldest that is followed is over the limit: who should run it, and what runs there instead. */
-static __noinline int see_wait(void *ctx, struct hc_cpu *st, __u32 cpu, __u64 now)
+/*
+ * The oldest that is followed is over the limit: who should run it, and what runs there instead. The kthread
+ * of an offloaded list is late with this one only once it is ready; where softirqs do the work they are what
+ * finds that out, and are late with it as well.
+ */
+static __noinline int see_wait(void *ctx, struct hc_cpu *st, __u32 cpu, bool ready, __u64 now)
 {
 	struct rcu_data *rdp = percpu_rcu_data(cpu);
 	__u32 here = bpf_get_smp_processor_id(), where = cpu;
@@ -138,7 +152,7 @@ static __noinline int see_wait(void *ctx, struct hc_cpu *st, __u32 cpu, __u64 no
 	if (!t)
 		return 0;
 	state = witness_state(t);
-	if (state == KD_WIT_RUNNABLE) {
+	if (state == KD_WIT_RUNNABLE && (ready || !st->offloadable)) {
 		st->kthread_pid = BPF_CORE_READ(t, pid);
 		st->kthread_ns += passed;
 		if (bpf_core_field_exists(t->thread_info.cpu))
@@ -158,6 +172,27 @@ static __noinline int see_wait(void *ctx, struct hc_cpu *st, __u32 cpu, __u64 no
 	if (rival && rival != t)
 		see_task(ctx, witness_id(cpu, false, st->id), KD_ROLE_RIVAL, rival, t,
 			 where == here);
+	return 0;
+}
+
+/* Which function has the next to run. What has most votes in the end is what most are, if any is. */
+static __noinline int see_queue(struct hc_cpu *st, struct hc_list *l)
+{
+	__u64 head, func;
+
+	if (!st || !l || l->running >= l->batch)
+		return 0;
+	head = word_at(st->rclp + bpf_core_field_offset(struct rcu_cblist, head));
+	func = head ? word_at(head + bpf_core_field_offset(struct callback_head, func)) : 0;
+	if (!func)
+		return 0;
+	st->queue_looks++;
+	if (!st->queue_votes)
+		st->queue_func = func;
+	if (st->queue_func == func)
+		st->queue_votes++;
+	else
+		st->queue_votes--;
 	return 0;
 }
 
@@ -249,9 +284,17 @@ static __noinline int look_at_run(void *ctx, struct hc_cpu *st, __u32 cpu, struc
 
 /* --- a look --- */
 
+/* What was seen was in the way of others, which had their turn. */
+static __always_inline void others(struct hc_cpu *st)
+{
+	st->kthread_ns = st->kthread_pid = 0;
+	st->queue_looks = st->queue_votes = 0;
+}
+
 static __always_inline void look_at_waits(void *ctx, struct hc_cpu *st, __u32 cpu,
 					  struct hc_list *l, __u64 now)
 {
+	struct hc_followed *f;
 	__u64 front;
 
 	if (st->front != st->tail) {
@@ -264,13 +307,28 @@ static __always_inline void look_at_waits(void *ctx, struct hc_cpu *st, __u32 cp
 		st->newest_margin = now - st->looked_ns;
 		st->newest_done = l->done;
 	}
-	if (l->newest != st->chosen && l->last && now >= st->next_ns) {
-		st->next_ns = now + step_ns;
-		follow(st, l);
-	}
+	if (l->newest != st->chosen && l->last && now - st->chosen_ns >= step_now(st))
+		follow(st, l, now);
 	front = st->front;
-	if (front != st->tail && now - st->followed[front & (HC_FOLLOWED - 1)].when > limit_ns)
-		see_wait(ctx, st, cpu, now);
+	f = &st->followed[front & (HC_FOLLOWED - 1)];
+	if (front != st->tail && now - f->when > limit_ns) {
+		see_wait(ctx, st, cpu, f->ready, now);
+		see_queue(st, l);
+	} else {
+		others(st);
+	}
+}
+
+/* One from before the wait of the first that is followed is not told. */
+static __always_inline void see_most(struct hc_cpu *st, __u64 now)
+{
+	__u64 front = st->front;
+
+	if (st->queue < st->most && front != st->tail &&
+	    st->most_ns >= st->followed[front & (HC_FOLLOWED - 1)].when)
+		return;
+	st->most = st->queue;
+	st->most_ns = now;
 }
 
 /* `afar`: from another CPU, where its own ticks do not. */
@@ -285,11 +343,12 @@ static __noinline int look(void *ctx, __u32 cpu, bool afar)
 	if (!take(st))
 		return 0;
 	if (list_read(st, &l)) {
+		st->queue = l.newest - (l.done - l.running);
+		see_most(st, now);
 		look_at_run(ctx, st, cpu, &l, now);
 		if (limit_ns)
 			look_at_waits(ctx, st, cpu, &l, now);
 		st->done = l.done;
-		st->queue = l.newest - (l.done - l.running);
 		st->looked_ns = now;
 	}
 	give_back(st);

@@ -5,7 +5,7 @@
 
 /*
  * Of one list: the next report is one of a wait that is half as long again, or was ready for that much
- * longer, or comes after a second.
+ * longer, or for more of the time than not (or the other way round), or comes after a second.
  */
 #define ALIKE_NS 1000000000ULL
 
@@ -78,6 +78,24 @@ static __always_inline void tell_grace_period(struct kd_rec_holdup *r, struct hc
 	KNOWN(r, KD_F_GPS, ready.ended);
 }
 
+#define QUEUE_LOOKS 3
+
+/* Three of four at least. */
+static __always_inline void tell_queue(struct hc_cpu *st, __u32 cpu)
+{
+	struct kd_rec_witness *r;
+	__u64 func = st->queue_func;
+
+	if (st->queue_looks < QUEUE_LOOKS || 2 * st->queue_votes < st->queue_looks)
+		return;
+	r = witness_reserve(witness_id(cpu, false, st->id), KD_SRC_CALL_RCU, KD_ROLE_QUEUE);
+	if (!r)
+		return;
+	r->cpu = cpu;
+	bpf_snprintf(r->stack, sizeof(r->stack), "%ps", &func, sizeof(func));
+	witness_submit(r);
+}
+
 __noinline int tell_wait(struct hc_cpu *st, struct hc_followed *f, __u32 cpu, __u64 turn,
 			 __u64 margin)
 {
@@ -85,6 +103,7 @@ __noinline int tell_wait(struct hc_cpu *st, struct hc_followed *f, __u32 cpu, __
 
 	if (!st || !f)
 		return 0;
+	tell_queue(st, cpu);
 	r = reserve(cpu, KD_WAIT_CALLBACK, st->id, f->func);
 	if (!r)
 		return 0;
@@ -93,10 +112,10 @@ __noinline int tell_wait(struct hc_cpu *st, struct hc_followed *f, __u32 cpu, __
 	tell_grace_period(r, f);
 	KNOWN(r, KD_F_MARGIN_NS, margin);
 	/* That it was run in, unless more have begun since. */
-	if (st->batch_ns && st->batch_ns <= turn) {
+	if (st->batch_ns && st->batch_ns <= turn)
 		KNOWN(r, KD_F_BATCH_NS, since_or_0(st->batch_ns, f->when));
-		KNOWN(r, KD_F_QUEUE, st->queue);
-	}
+	if (st->most_ns >= f->when)
+		KNOWN(r, KD_F_QUEUE, st->most);
 	KNOWN(r, KD_F_AHEAD, f->number - 1 - f->done);
 	if (st->slow_from && st->slow_from >= f->when)
 		KNOWN(r, KD_F_SLOWEST_NS, st->slow_ns);
@@ -120,7 +139,10 @@ struct turn {
 
 static __always_inline bool is_alike(struct hc_cpu *st, __u64 now, __u64 took, __u64 late)
 {
-	return now - st->reported_ns < ALIKE_NS &&
+	/* Whether it waited rather for grace periods, or rather for its turn. */
+	bool same = (late > took / 2) == (st->reported_late > st->reported_took / 2);
+
+	return same && now - st->reported_ns < ALIKE_NS &&
 	       took < st->reported_took + st->reported_took / 2 &&
 	       (late < limit_ns / 2 || late < st->reported_late + st->reported_late / 2);
 }

@@ -104,18 +104,31 @@ static __always_inline void record_gap(struct hg_cpu *c, __u64 now)
 	c->last = now;
 }
 
+/*
+ * RCU asks for its softirq or kthread at each tick, as long as this CPU has something to report, or has not
+ * so much as noticed the grace period. Nothing keeps them from running here but their turn.
+ */
+static __always_inline bool has_work(struct rcu_data *rdp, __u32 flags)
+{
+	__u8 no_qs = 1;
+
+	if (flags & (KD_WIT_BARRED | KD_WIT_IDLE))
+		return false;
+	bpf_probe_read_kernel(&no_qs, 1, &rdp->cpu_no_qs);
+	return (!no_qs && BPF_CORE_READ(rdp, core_needs_qs)) ||
+	       BPF_CORE_READ(rdp, gp_seq) != BPF_CORE_READ(rdp, mynode, gp_seq);
+}
+
 /* What RCU itself knows of this CPU. */
-static __always_inline void record_rcu(struct hg_cpu *c, __u32 here, __u64 now)
+static __always_inline void record_rcu(struct hg_cpu *c, __u32 here, __u32 flags, __u64 now)
 {
 	struct rcu_data *rdp = percpu_rcu_data(here);
-	__u8 no_qs = 1;
 
 	if (!rdp)
 		return;
 	if (!c->urgent && BPF_CORE_READ(rdp, rcu_urgent_qs))
 		c->urgent = now;
-	bpf_probe_read_kernel(&no_qs, 1, &rdp->cpu_no_qs);
-	if (!no_qs && BPF_CORE_READ(rdp, core_needs_qs)) {
+	if (has_work(rdp, flags)) {
 		if (!c->unreported)
 			c->unreported = now;
 	} else if (c->unreported) {
@@ -228,7 +241,7 @@ static __noinline int record(__u32 kind, struct hg_cpu *c, struct hg_seen *seen,
 		return 0; /* it has reported: what runs here now is in nobody's way */
 	record_gap(c, now);
 	if (kind == HG_NORMAL)
-		record_rcu(c, here, now);
+		record_rcu(c, here, seen->flags, now);
 	record_passes(c, seen, here);
 	count_tick(c, seen->flags);
 	return 0;

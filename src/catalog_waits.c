@@ -26,7 +26,7 @@ static const struct fact_info facts[] = {
 	[KD_F_SWITCHES] = { "switches", FACT_COUNT, "context switches on that CPU" },
 	[KD_F_URGENT_NS] = { "urgent_ns", FACT_NS, "when RCU had asked that CPU urgently" },
 	[KD_F_UNREPORTED_NS] = { "unreported_ns", FACT_NS,
-				 "a quiescent state was recorded, and not reported, for" },
+				 "it could report a quiescent state, and did not, for" },
 	[KD_F_KTHREAD_NS] = { "kthread_ns", FACT_NS,
 			      "the kthread in charge wanted to run, and did not, for" },
 	[KD_F_KTHREAD_PID] = { "kthread_pid", FACT_PID, "the kthread in charge" },
@@ -37,7 +37,7 @@ static const struct fact_info facts[] = {
 	[KD_F_HOLDOUTS] = { "holdouts", FACT_COUNT, "most tasks waited for at one time" },
 	[KD_F_READY_NS] = { "ready_ns", FACT_NS, "its grace period was over after" },
 	[KD_F_BATCH_NS] = { "batch_ns", FACT_NS, "its batch began after" },
-	[KD_F_QUEUE] = { "queue", FACT_COUNT, "callbacks on the list just before its turn" },
+	[KD_F_QUEUE] = { "queue", FACT_COUNT, "callbacks on the list, at most, while it waited" },
 	[KD_F_AHEAD] = { "ahead", FACT_COUNT, "callbacks that ran before it when it was ready" },
 	[KD_F_SLOWEST_NS] = { "slowest_ns", FACT_NS, "the longest of these" },
 	[KD_F_GPS] = { "grace_periods", FACT_COUNT, "grace periods that ended meanwhile" },
@@ -84,7 +84,7 @@ COVERS(phases, KD_PH_COUNT);
 static const char *const roles[] = {
 	[KD_ROLE_CPU] = "cpu",       [KD_ROLE_TASK] = "task",         [KD_ROLE_KTHREAD] = "kthread",
 	[KD_ROLE_RIVAL] = "rival",   [KD_ROLE_CALLBACK] = "callback", [KD_ROLE_OWNER] = "owner",
-	[KD_ROLE_WAITER] = "waiter",
+	[KD_ROLE_WAITER] = "waiter", [KD_ROLE_QUEUE] = "queue",
 };
 COVERS(roles, KD_ROLE_COUNT);
 

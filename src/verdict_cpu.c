@@ -276,7 +276,29 @@ static uint64_t judge_gap(struct judge *j, uint32_t cpu, uint64_t until_ns, cons
 	return gap;
 }
 
-/* A quiescent state that was recorded, and nobody told RCU's tree of it. */
+/* Whoever was seen most often, in user mode too: that is no place to be stuck in, but keeps others out. */
+static const struct kd_rec_witness *ran_most(const struct judge *j, uint32_t cpu)
+{
+	const struct kd_rec_witness *best = NULL;
+	size_t most = 0;
+
+	for (size_t i = 0; i < j->h->nwitness; i++) {
+		const struct kd_rec_witness *w = &j->h->witness[i];
+		size_t times = 0;
+
+		if (!is_of(w, cpu) || !w->pid || w->flags & KD_WIT_IDLE)
+			continue;
+		for (size_t k = 0; k <= i; k++)
+			times += is_of(&j->h->witness[k], cpu) && j->h->witness[k].pid == w->pid;
+		if (times >= most) {
+			most = times;
+			best = w;
+		}
+	}
+	return best;
+}
+
+/* A quiescent state that was passed through, and nobody told RCU's tree of it. */
 static uint64_t judge_unreported(struct judge *j, uint32_t cpu, uint64_t in_way,
 				 const struct samples *s)
 {
@@ -291,9 +313,11 @@ static uint64_t judge_unreported(struct judge *j, uint32_t cpu, uint64_t in_way,
 	f->certain = true;
 	w = judge_rival(j, 0, cpu, &f->who);
 	if (!w)
-		f->who = s->who;
+		w = ran_most(j, cpu);
+	if (w)
+		culprit_take(&f->who, w);
 	f->who.cpu = cpu;
-	f->seen = w ? w : s->seen;
+	f->seen = w && *w->stack ? w : s->who.pid == f->who.pid ? s->seen : NULL;
 	judge_why(f,
 		  "CPU " P32
 		  " had a quiescent state to report for %s: its RCU softirq or kthread did "
@@ -347,13 +371,17 @@ static bool is_one_reader(const struct judge *j, uint32_t cpu, const struct tick
 {
 	uint64_t passes = judge_fact(j, KD_F_PASSES);
 	uint64_t inside = ticks_inside(t);
+	bool one_stay = passes <= 1 && judge_fact_or(j, KD_F_STACK_OFFSETS, 0);
 
 	*certain = false;
-	if (!inside || s->bare_before || (passes != KD_UNKNOWN && passed_often(t, passes)))
+	if (!inside || (passes != KD_UNKNOWN && passed_often(t, passes)))
 		return false;
-	/* One tick before the CPU had noticed the grace period, and the one that reported. */
-	if (t->n - inside > 2)
-		return false;
+	/*
+	 * One tick before the CPU had noticed the grace period, and the one that reported. In one stay some may
+	 * have come before it was at its reader.
+	 */
+	if (s->bare_before || t->n - inside > 2)
+		return one_stay && t->n >= 3 && inside >= t->n - t->n / 3;
 	/* Registers that stay the same prove nothing: a loop of one call has the same each time. */
 	*certain = t->n >= 3 && t->reader + 2 >= inside && is_last(j, cpu) && outlasted_urgency(j);
 	return true;

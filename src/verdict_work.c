@@ -128,6 +128,17 @@ static uint64_t judge_slow_one(struct judge *j, uint64_t waited)
 	return slowest;
 }
 
+/* What most of them were, where that was seen: those that wait are not always those that are many. */
+static void say_flood(struct judge *j)
+{
+	const struct kd_rec_witness *w = judge_seen(j, KD_ROLE_QUEUE, 0);
+	char frame[64], func[4 * sizeof(frame)];
+
+	if (w && witness_frame(w, 0, frame, sizeof(frame)))
+		judge_say(j, "most of these, as far as was seen: %s()",
+			  fmt_safe(func, sizeof(func), frame));
+}
+
 static void judge_flood(struct judge *j, uint64_t part)
 {
 	uint64_t ahead = judge_fact_or(j, KD_F_AHEAD, 0), queue = judge_fact_or(j, KD_F_QUEUE, 0);
@@ -135,7 +146,7 @@ static void judge_flood(struct judge *j, uint64_t part)
 	char a[FMT_LEN], b[FMT_LEN], time[FMT_LEN];
 	struct finding *f;
 
-	if (most < FLOOD) {
+	if (ahead < FLOOD) {
 		judge_need(j,
 			   "its grace period was over, and neither a queue nor a starved kthread "
 			   "was seen: who ran on CPU " P32 " then",
@@ -148,6 +159,7 @@ static void judge_flood(struct judge *j, uint64_t part)
 	judge_why(f, "%s callbacks were on the list of CPU " P32 ", and %s ran before it in %s",
 		  fmt_count(a, sizeof(a), most), j->h->rec.cpu, fmt_count(b, sizeof(b), ahead),
 		  fmt_ns(time, sizeof(time), part));
+	say_flood(j);
 }
 
 static void say_steps(struct judge *j, uint64_t ready)

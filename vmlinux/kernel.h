@@ -322,6 +322,7 @@ struct rcu_data {
 	unsigned char core_needs_qs;       /* 6.1.. one is wanted */
 	unsigned char rcu_urgent_qs;       /* 6.1.. ... urgently */
 	struct rcu_node *mynode;           /* 6.1.. the leaf that it hangs in */
+	unsigned long gp_seq;              /* 6.1.. the grace period that it knows of */
 	unsigned long grpmask;             /* 6.1.. its bit there */
 	struct rcu_segcblist cblist;       /* 6.1.. */
 	struct callback_head barrier_head; /* 6.1.. what rcu_barrier() queues, by no call_rcu() */

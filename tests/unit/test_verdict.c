@@ -160,6 +160,54 @@ static void one_stay_is_said_where_calls_differ(void **state)
 	assert_int_equal(v.is.cause, CAUSE_LONG_READER);
 }
 
+/* Some ticks before it had come to its reader: not certain, but no certain loop either. */
+static void a_stay_that_comes_to_its_reader(void **state)
+{
+	(void)state;
+	made_long_reader(&made);
+	made_fact(&made, KD_F_TICKS, 100);
+	made_fact(&made, KD_F_TICKS_READER, 75);
+	made_fact(&made, KD_F_TICKS_BARE, 25);
+	made_fact(&made, KD_F_STACK_OFFSETS, 1);
+	made_fact(&made, KD_F_URGENT_NS, 0);
+	judge();
+	assert_int_equal(v.is.cause, CAUSE_LONG_READER);
+	assert_false(v.is.certain);
+	made_fact(&made, KD_F_TICKS_READER, 50);
+	made_fact(&made, KD_F_TICKS_BARE, 50);
+	judge();
+	assert_int_equal(v.is.cause, CAUSE_KERNEL_LOOP);
+}
+
+/* Who keeps RCU's softirq or kthread out may do so in user mode, which is no place to be stuck in. */
+static void a_rival_in_user_mode(void **state)
+{
+	(void)state;
+	made_softirq_starved(&made);
+	made.n = 0;
+	made_ticks(&made, 1, 961, "spins", KD_WIT_RUNNING | KD_WIT_USER, 52, 190, 20, "");
+	judge();
+	assert_int_equal(v.is.cause, CAUSE_CALLBACKS_STARVED);
+	assert_int_equal(v.is.who.pid, 961);
+	assert_string_equal(v.is.who.comm, "spins");
+}
+
+/* Those behind it do not make it wait. */
+static void a_flood_is_in_front(void **state)
+{
+	(void)state;
+	made_flood(&made);
+	made_seen(&made, KD_ROLE_QUEUE, 1, 0, "", 0, 800, "put_cred_rcu");
+	judge();
+	assert_int_equal(v.is.cause, CAUSE_CALLBACK_FLOOD);
+	assert_true(strstr(v.is.why, "300,000 callbacks were on the list"));
+	assert_true(strstr(v.is.why, "287,000 ran before it"));
+	assert_true(says("put_cred_rcu()"));
+	made_fact(&made, KD_F_AHEAD, 50);
+	judge();
+	assert_int_equal(v.is.cause, CAUSE_UNKNOWN);
+}
+
 /* Without these, and before RCU has asked: it may be either. */
 static void a_reader_is_not_certain_without_more(void **state)
 {
@@ -649,6 +697,9 @@ int main(void)
 		TEST(none_of_many_ticks_is_a_bound),
 		TEST(passes_tell_a_loop),
 		TEST(one_stay_is_said_where_calls_differ),
+		TEST(a_stay_that_comes_to_its_reader),
+		TEST(a_rival_in_user_mode),
+		TEST(a_flood_is_in_front),
 		TEST(a_reader_is_not_certain_without_more),
 		TEST(preemption_off_is_a_reader),
 		TEST(same_registers_prove_nothing),

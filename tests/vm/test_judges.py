@@ -150,6 +150,31 @@ class Explanations(unittest.TestCase):
         other = report(flavour="tasks"), report(monotonic_ns=1600000000), report(wait="caller")
         self.assertEqual(wait.reports([*other, report()]), [report()])
 
+    def test_still(self):
+        """Nobody is to be accused for a moment in which a CPU was not run."""
+        still = why.Wait(LINE + " still_ns=60000000")
+        self.assertFalse(why.forgiven(why.Wait(LINE), None))
+        self.assertTrue(why.forgiven(still, None))
+        for changes in ({"cause": "unknown"}, {"certain": False, "pid": 8}, {"duration_ns": 400000000},
+                        {"cause": "irqs_off"}):
+            self.assertTrue(why.forgiven(still, report(**changes)), changes)
+        for changes in ({"pid": 8}, {"cause": "kernel_loop"}):
+            self.assertFalse(why.forgiven(still, report(**changes)), changes)
+            self.assertTrue(why.forgiven(why.Wait(LINE + " still_ns=200000000"), report(**changes)), changes)
+
+    def test_margin(self):
+        """At least so long, and by so much longer at most."""
+        for most, what in ((100000000, "right"), (20000000, "wrong")):
+            self.assertEqual(self.told(duration_ns=200000000, evidence={"margin_ns": most}), what)
+
+    def test_flood(self):
+        line = LINE.replace("long_reader", "callback_flood").replace("rcu_gp", "call_rcu") + " many=1000"
+        flood = {"source": "call_rcu", "wait": "callback", "cause": "callback_flood", "func": "inject_reader"}
+        self.assertEqual(self.told(line, **flood, evidence={"queue": 990, "ahead": 900}), "right")
+        self.assertEqual(self.told(line, **flood, evidence={"queue": 890, "ahead": 500}), "wrong")
+        self.assertEqual(self.told(line, **flood, evidence={"queue": 990, "ahead": 200}), "wrong")
+        self.assertEqual(self.told(line, **flood), "wrong")
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -27,8 +27,10 @@ volatile __u64
 	still_ns; /* the longest time in which whoever stays there did not get to look at the clock */
 volatile __u64 turn_ns;
 volatile __u32 cpu;
-volatile __u64 each_ns; /* how long callbacks take; 0: as they do */
-volatile __u64 left;    /* so many of them */
+volatile __u64 many;     /* callbacks of a flood; 0: none */
+volatile __u64 each_ns;  /* how long each takes */
+volatile __u64 freed;    /* of these */
+volatile __u64 freed_ns; /* when all were */
 __u64 updates;
 
 struct {
@@ -39,7 +41,7 @@ struct {
 	__type(value, __u64);
 } inject_map SEC(".maps");
 
-#define WORK 1000
+#define WORK 10000
 
 /*
  * Most of the time in this loop. Of who calls by a pointer, as bpf_loop() does, and the clock, nothing can be
@@ -120,16 +122,17 @@ int inject_slow(void *unused)
 	return stay();
 }
 
-/* Each of many callbacks on one CPU takes its time. */
-SEC("fentry/__d_free")
+/* Many callbacks, on whichever CPU, take their time each: how many were run, and when the last of them. */
+SEC("fentry/put_cred_rcu")
 int inject_flood(void *unused)
 {
 	__u64 until = bpf_ktime_get_ns() + each_ns;
 
-	if (!each_ns || !left || bpf_get_smp_processor_id() == cpu)
+	if (!many)
 		return 0;
-	__sync_fetch_and_add(&left, -1);
 	bpf_loop(TURNS, turn_until, &until, 0);
+	if (__sync_fetch_and_add(&freed, 1) + 1 == many)
+		freed_ns = bpf_ktime_get_ns();
 	return 0;
 }
 

@@ -21,7 +21,7 @@ has() {
 }
 
 make() {
-	timeout 100 inject "$@" >>"$OUT/injected" 2>>"$OUT/inject.err" ||
+	timeout 200 inject --again "$@" >>"$OUT/injected" 2>>"$OUT/inject.err" ||
 		echo "inject $1: status $?" >>"$OUT/inject.err"
 }
 
@@ -67,7 +67,7 @@ in_every_kernel() {
 	make gp_kthread_starved --ms 200 --times "$TIMES"
 	make two --ms 400 --times "$TIMES"
 	make slow_callback --ms 300 --times "$TIMES"
-	make callback_flood --many 2000 --times "$TIMES"
+	make callback_flood --many 200000 --times "$TIMES"
 	make many_cgroups --many 500 --times "$TIMES"
 	make lock_contention --ms 100 --file "$(flushed_for)" --times "$TIMES"
 	sleeping_reader "$TIMES"

@@ -18,6 +18,7 @@
 #include "inject.skel.h"
 
 #define LEAST_NS (MS / 2) /* twice the limit */
+#define MOST_NS (6 * MS)  /* some times what it takes: the CPU was not run for a while */
 #define PARENT "/sys/fs/cgroup/inject"
 #define ALSO 16 /* in the queue, at most */
 
@@ -118,13 +119,13 @@ int inject_cgroups(const struct options *o)
 		die(PARENT);
 	for (int n = 0; n < 20; n++)
 		read_stat(fd, &i);
-	for (unsigned int n = 0; n < o->times; n++) {
+	for (unsigned int n = 0; n < how_many(o); n++) {
 		/* The kernel flushes of its own accord every two seconds, what is dirtied meanwhile. */
 		for (int tries = 0; tries < 5; tries++) {
 			dirty(o->many, o->cpu);
 			pin(o->other);
 			read_stat(fd, &i);
-			if (i.waited_ns > LEAST_NS)
+			if (i.waited_ns > LEAST_NS && i.waited_ns < MOST_NS)
 				break;
 		}
 		tell(&i);
@@ -228,7 +229,7 @@ static int hold_and_wait(const struct options *o, unsigned int also)
 	stat_file = o->file ? o->file : stat_file;
 	make(10);
 	load("inject_flush", NULL);
-	for (unsigned int n = 0; n < o->times; n++) {
+	for (unsigned int n = 0; n < how_many(o); n++) {
 		int tries = 0;
 
 		do

@@ -3,6 +3,7 @@
  * inject.c - makes waits of known cause, place and length:
  *
  *   inject CAUSE [--ms MS] [--times N] [--rest MS] [--cpu CPU] [--many N] [--kthreads NAME] [--file FILE]
+ *                [--again]
  *
  * and says of each, in a line of its own, when it began and ended, who caused it and where
  * (struct injected). Nothing of what kdefer says has a part in it.
@@ -20,25 +21,26 @@ struct inject_bpf *skel;
 static const struct {
 	const char *cause;
 	int (*make)(const struct options *options);
+	int beat; /* the CPU that is left alone runs threads meanwhile, if it runs */
 } causes[] = {
-	{ "long_reader", inject_long_reader },
-	{ "preempted_reader", inject_preempted_reader },
-	{ "two", inject_two },
-	{ "gp_kthread_starved", inject_gp_kthread },
-	{ "callbacks_starved", inject_callbacks_starved },
-	{ "softirq_starved", inject_softirq_starved },
-	{ "callback_flood", inject_flood },
-	{ "slow_callback", inject_slow },
-	{ "lazy", inject_lazy },
-	{ "kernel_loop", inject_loop },
-	{ "loops", inject_loops },
-	{ "irqs_off", inject_irqs_off },
-	{ "vcpu_preempted", inject_vcpu },
-	{ "task_not_switching", inject_not_switching },
-	{ "many_cgroups", inject_cgroups },
-	{ "lock_contention", inject_lock },
-	{ "lock_queue", inject_queue },
-	{ "metronome", inject_metronome },
+	{ "long_reader", inject_long_reader, 1 },
+	{ "preempted_reader", inject_preempted_reader, 1 },
+	{ "two", inject_two, 1 },
+	{ "gp_kthread_starved", inject_gp_kthread, 1 },
+	{ "callbacks_starved", inject_callbacks_starved, 1 },
+	{ "softirq_starved", inject_softirq_starved, 1 },
+	{ "callback_flood", inject_flood, 0 },
+	{ "slow_callback", inject_slow, 0 },
+	{ "lazy", inject_lazy, 0 },
+	{ "kernel_loop", inject_loop, 1 },
+	{ "loops", inject_loops, 0 },
+	{ "irqs_off", inject_irqs_off, 1 },
+	{ "vcpu_preempted", inject_vcpu, 0 },
+	{ "task_not_switching", inject_not_switching, 1 },
+	{ "many_cgroups", inject_cgroups, 0 },
+	{ "lock_contention", inject_lock, 0 },
+	{ "lock_queue", inject_queue, 0 },
+	{ "metronome", inject_metronome, 0 },
 };
 
 /* The programs named, and no other, so that what this kernel lacks does not matter to the rest. */
@@ -62,7 +64,7 @@ void load(const char *program, const char *second)
 static int usage(void)
 {
 	fputs("usage: inject CAUSE [--ms MS] [--times N] [--rest MS] [--cpu CPU] [--many N]"
-	      " [--kthreads NAME] [--file FILE]\n",
+	      " [--kthreads NAME] [--file FILE] [--again]\n",
 	      stderr);
 	return 125;
 }
@@ -70,10 +72,9 @@ static int usage(void)
 static int parse(int argc, char **argv, struct options *o)
 {
 	static const struct option options[] = {
-		{ "ms", 1, NULL, 'm' },   { "times", 1, NULL, 't' },
-		{ "rest", 1, NULL, 'r' }, { "cpu", 1, NULL, 'c' },
-		{ "many", 1, NULL, 'n' }, { "kthreads", 1, NULL, 'k' },
-		{ "file", 1, NULL, 'f' }, {},
+		{ "ms", 1, NULL, 'm' },   { "times", 1, NULL, 't' }, { "rest", 1, NULL, 'r' },
+		{ "cpu", 1, NULL, 'c' },  { "many", 1, NULL, 'n' },  { "kthreads", 1, NULL, 'k' },
+		{ "file", 1, NULL, 'f' }, { "again", 0, NULL, 'a' }, {},
 	};
 	int option;
 
@@ -92,6 +93,8 @@ static int parse(int argc, char **argv, struct options *o)
 			o->kthreads = optarg;
 		else if (option == 'f')
 			o->file = optarg;
+		else if (option == 'a')
+			o->again = 1;
 		else
 			return -1;
 	}
@@ -118,7 +121,11 @@ int main(int argc, char **argv)
 	confine(gp_kthread(comm), options.other);
 	for (size_t i = 0; i < sizeof(causes) / sizeof(causes[0]); i++)
 		if (!strcmp(causes[i].cause, argv[optind])) {
-			int status = causes[i].make(&options);
+			int status;
+
+			if (causes[i].beat)
+				beat_start(&options);
+			status = causes[i].make(&options);
 
 			inject_bpf__destroy(skel);
 			return status;

@@ -19,6 +19,7 @@ struct options {
 	int other;         /* a CPU that is left alone: whoever asks for grace periods is there */
 	unsigned int many; /* callbacks, cgroups */
 	const char *kthreads; /* by the beginning of their names */
+	int again;            /* those that were spoiled are made once more */
 	const char *file;     /* whose reading flushes statistics; NULL: of the CPU */
 };
 
@@ -34,8 +35,15 @@ struct injected {
 	pid_t pid, tgid;
 	char comm[NAME];
 	pid_t rival; /* who ran in the stead of that one, or 0; the report may name either first */
-	const char *func; /* on the stack, or of the callback; alternatives separated by | */
+	unsigned int many; /* callbacks; 0: that is not the point */
+	const char *func;  /* on the stack, or of the callback; alternatives separated by | */
 };
+
+/*
+ * From then on a thread on the CPU that is left alone sees whether timers come in time there, too: those of
+ * an emulated CPU may not, while it runs.
+ */
+void beat_start(struct options *o);
 
 /* The longest time in which a CPU was not run, as whoever keeps looking at the clock there saw; told once. */
 extern volatile unsigned long still_ns;
@@ -47,6 +55,11 @@ pid_t self(void);
 void pin(int cpu);
 void set_name(const char *name);
 void tell(const struct injected *injected);
+/*
+ * As many as were asked for, and with --again those once more in which a CPU was not run for long, as far as
+ * was told: so that there are enough without. At most half as many again and two.
+ */
+unsigned int how_many(const struct options *o);
 
 /* A thread that asks for a grace period once told to, from another CPU. */
 struct asker {
@@ -69,6 +82,8 @@ struct hog {
 	volatile unsigned long begin_ns;
 	volatile pid_t pid;
 };
+
+extern int hog_over_rcuc; /* not 0: RCU's own kthread of that CPU is to be kept from running too */
 
 void hog_start(struct hog *hog, int cpu);
 void hog_until(struct hog *hog, unsigned long end_ns); /* waits until it runs */
@@ -98,6 +113,10 @@ void load(const char *program, const char *second);
 /* Hands callbacks over: files that are not there, each a directory entry to free. */
 void queue_callbacks(unsigned int n);
 void queue_file(void);
+/* From then on who waits for a grace period on a CPU has that CPU's lazy callbacks go too. */
+void asking_hurries(void);
+/* Lazy callbacks of the CPU that is left alone go, and their grace period has ended. */
+void flush_lazy(const struct options *o);
 
 int inject_long_reader(const struct options *o);
 int inject_preempted_reader(const struct options *o);

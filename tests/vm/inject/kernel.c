@@ -177,7 +177,7 @@ static int one_irqs_off(const struct options *o)
 int inject_irqs_off(const struct options *o)
 {
 	load("inject_irqs", NULL);
-	for (unsigned int n = 0; n < o->times; n++) {
+	for (unsigned int n = 0; n < how_many(o); n++) {
 		int tries = 0;
 
 		do
@@ -248,7 +248,7 @@ int inject_vcpu(const struct options *o)
 	for (int n = 0; n < WAITERS; n++)
 		if (pthread_create(&threads[n], NULL, wait_on, &pauses[n]))
 			die("thread");
-	for (unsigned int n = 0; n < o->times; n++) {
+	for (unsigned int n = 0; n < how_many(o); n++) {
 		int tries = 0;
 
 		do
@@ -378,7 +378,7 @@ static void one_not_switching(const struct options *o)
 
 int inject_not_switching(const struct options *o)
 {
-	for (unsigned int n = 0; n < o->times; n++) {
+	for (unsigned int n = 0; n < how_many(o); n++) {
 		sleep_until(now_ns() + o->rest_ns);
 		one_not_switching(o);
 	}

@@ -20,7 +20,8 @@ static void of_asker(struct injected *i, const struct asker *asker)
 	i->waited_ns = asker->answered_ns - asker->asked_ns;
 }
 
-static void one_reader(const struct options *o)
+/* Returns whether it was there for long enough: it may come late. */
+static int one_reader(const struct options *o)
 {
 	struct injected i = { .cause = "long_reader", .func = "inject_reader" };
 	struct reader reader;
@@ -34,15 +35,23 @@ static void one_reader(const struct options *o)
 	asker_join(&asker);
 	of_reader(&i, &reader);
 	of_asker(&i, &asker);
+	if (i.end_ns < i.begin_ns + o->ns / 2)
+		return 0;
 	tell(&i);
+	return 1;
 }
 
 int inject_long_reader(const struct options *o)
 {
 	load("inject_reader", NULL);
-	for (unsigned int n = 0; n < o->times; n++) {
-		sleep_until(now_ns() + o->rest_ns);
-		one_reader(o);
+	for (unsigned int n = 0; n < how_many(o); n++) {
+		int tries = 0;
+
+		do
+			sleep_until(now_ns() + o->rest_ns);
+		while (!one_reader(o) && ++tries < 5);
+		if (tries == 5)
+			fputs("inject: the reader always came late\n", stderr);
 	}
 	return 0;
 }
@@ -76,7 +85,7 @@ static void one_preempted(const struct options *o)
 int inject_preempted_reader(const struct options *o)
 {
 	load("inject_preempt", NULL);
-	for (unsigned int n = 0; n < o->times; n++) {
+	for (unsigned int n = 0; n < how_many(o); n++) {
 		sleep_until(now_ns() + o->rest_ns);
 		one_preempted(o);
 	}
@@ -85,12 +94,13 @@ int inject_preempted_reader(const struct options *o)
 
 /*
  * A reader for half of the time; the kthread that would see its end is kept from running for all of it.
- * Two lines, of one grace period.
+ * Two lines, of one grace period. Returns whether each was there for long enough: one may
+ * come late.
  */
-static void one_of_two(const struct options *o, pid_t kthread)
+static int one_of_two(const struct options *o, pid_t kthread)
 {
 	struct injected i = { .cause = "long_reader", .func = "inject_reader" };
-	unsigned long begin = now_ns();
+	unsigned long begin = now_ns(), still;
 	struct reader reader;
 	struct asker asker;
 	struct hog hog;
@@ -107,9 +117,13 @@ static void one_of_two(const struct options *o, pid_t kthread)
 	asker_join(&asker);
 	of_reader(&i, &reader);
 	of_asker(&i, &asker);
+	if (i.end_ns < i.asked_ns + o->ns / 4 || hog.end_ns < i.end_ns + o->ns / 4)
+		return 0;
+	still = skel->bss->still_ns > still_ns ? skel->bss->still_ns : still_ns;
 	i.whole_begin_ns = i.begin_ns;
 	i.whole_end_ns = hog.end_ns;
 	tell(&i);
+	still_ns = still; /* of both */
 	i.cause = "gp_kthread_starved";
 	i.begin_ns = skel->bss->ended_ns;
 	i.end_ns = hog.end_ns;
@@ -119,6 +133,7 @@ static void one_of_two(const struct options *o, pid_t kthread)
 	strcpy(i.comm, "-");
 	i.func = NULL;
 	tell(&i);
+	return 1;
 }
 
 int inject_two(const struct options *o)
@@ -130,9 +145,14 @@ int inject_two(const struct options *o)
 		die("no kthread of grace periods");
 	load("inject_reader", NULL);
 	confine(kthread, o->other);
-	for (unsigned int n = 0; n < o->times; n++) {
-		sleep_until(now_ns() + o->rest_ns);
-		one_of_two(o, kthread);
+	for (unsigned int n = 0; n < how_many(o); n++) {
+		int tries = 0;
+
+		do
+			sleep_until(now_ns() + o->rest_ns);
+		while (!one_of_two(o, kthread) && ++tries < 5);
+		if (tries == 5)
+			fputs("inject: the reader always came late\n", stderr);
 	}
 	return 0;
 }

@@ -32,7 +32,7 @@ int inject_gp_kthread(const struct options *o)
 
 	i.pid = i.tgid = gp_kthread(i.comm);
 	confine(i.pid, o->cpu);
-	for (unsigned int n = 0; n < o->times; n++) {
+	for (unsigned int n = 0; n < how_many(o); n++) {
 		sleep_until(now_ns() + o->rest_ns);
 		one_gp_kthread(o, &i);
 	}
@@ -46,13 +46,11 @@ int inject_gp_kthread(const struct options *o)
  */
 static void one_callbacks(const struct options *o, struct injected *i)
 {
-	struct asker before, asker;
+	struct asker asker;
 	struct hog hog;
 
-	asker_start(&before, o->other);
 	asker_start(&asker, o->other);
-	asker_ask(&before);
-	asker_join(&before);
+	flush_lazy(o);
 	hog_start(&hog, o->cpu);
 	hog_until(&hog, now_ns() + o->ns);
 	i->asked_ns = now_ns();
@@ -74,6 +72,7 @@ int inject_callbacks_starved(const struct options *o)
 	pid_t pids[KTHREADS];
 	int found;
 
+	asking_hurries();
 	strcpy(i.comm, o->kthreads);
 	strcat(i.comm, o->other ? "/1" : "/0");
 	if (find_tasks(i.comm, &i.pid, 1) != 1)
@@ -82,7 +81,7 @@ int inject_callbacks_starved(const struct options *o)
 	found = find_tasks(o->kthreads, pids, KTHREADS);
 	for (int n = 0; n < found; n++)
 		confine(pids[n], o->cpu);
-	for (unsigned int n = 0; n < o->times; n++) {
+	for (unsigned int n = 0; n < how_many(o); n++) {
 		sleep_until(now_ns() + o->rest_ns);
 		one_callbacks(o, &i);
 	}
@@ -96,11 +95,12 @@ int inject_softirq_starved(const struct options *o)
 {
 	struct injected i = { .cause = "callbacks_starved", .cpu = o->cpu };
 
+	hog_over_rcuc = 1;
 	strcpy(i.comm, o->cpu ? "rcuc/1" : "rcuc/0");
 	if (find_tasks(i.comm, &i.pid, 1) != 1)
 		die(i.comm);
 	i.tgid = i.pid;
-	for (unsigned int n = 0; n < o->times; n++) {
+	for (unsigned int n = 0; n < how_many(o); n++) {
 		sleep_until(now_ns() + o->rest_ns);
 		one_gp_kthread(o, &i);
 	}

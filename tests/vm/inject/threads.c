@@ -19,9 +19,12 @@
 #include "inject.skel.h"
 
 #define HOG_PRIORITY 50 /* above RCU's own kthreads, which have 1 at most unless told otherwise */
+#define BEAT_PRIORITY \
+	90 /* above all others here: nothing but a CPU that does not run makes it late */
 #define PATIENCE_NS (10000 * MS)
 
 volatile unsigned long still_ns;
+int hog_over_rcuc;
 
 unsigned long now_ns(void)
 {
@@ -82,22 +85,70 @@ void set_name(const char *name)
 	prctl(PR_SET_NAME, name);
 }
 
+#define BEAT_NS (5 * MS)
+
+static void *beat(void *arg)
+{
+	struct sched_param param = { .sched_priority = BEAT_PRIORITY };
+	const struct options *o = arg;
+
+	set_name("inj-beat");
+	pin(o->other);
+	if (sched_setscheduler(0, SCHED_FIFO, &param))
+		die("sched_setscheduler");
+	for (unsigned long next = now_ns() + BEAT_NS, late;; next = now_ns() + BEAT_NS) {
+		sleep_until(next);
+		late = now_ns() - next;
+		still_ns = late > still_ns ? late : still_ns;
+	}
+	return NULL;
+}
+
+void beat_start(struct options *o)
+{
+	pthread_t thread;
+
+	if (pthread_create(&thread, NULL, beat, o))
+		die("thread");
+}
+
+/* As why.py says it, whose numbers these are. */
+static int is_spoiled(const struct injected *i, unsigned long still)
+{
+	unsigned long begin = i->asked_ns > i->begin_ns ? i->asked_ns : i->begin_ns;
+
+	return still > 20 * MS && still > (i->end_ns - begin) / 10;
+}
+
+static unsigned int spoiled;
+
+unsigned int how_many(const struct options *o)
+{
+	unsigned int most = o->again ? o->times / 2 + 2 : 0;
+
+	return o->times + (spoiled < most ? spoiled : most);
+}
+
 void tell(const struct injected *i)
 {
+	unsigned long still =
+		skel && skel->bss->still_ns > still_ns ? skel->bss->still_ns : still_ns;
+
 	printf("injected cause=%s source=%s flavour=%s begin_ns=%lu asked_ns=%lu end_ns=%lu "
 	       "waited_ns=%lu cpu=%d pid=%d tgid=%d rival=%d comm=%s func=%s",
 	       i->cause, i->source ? i->source : "rcu_gp", i->flavour ? i->flavour : "rcu",
 	       i->begin_ns, i->asked_ns, i->end_ns, i->waited_ns, i->cpu, i->pid,
 	       i->tgid ? i->tgid : getpid(), i->rival, *i->comm ? i->comm : "-",
 	       i->func ? i->func : "-");
-	printf(" still_ns=%lu", skel && skel->bss->still_ns > still_ns
-					? (unsigned long)skel->bss->still_ns
-					: still_ns);
+	printf(" still_ns=%lu", still);
+	spoiled += is_spoiled(i, still);
 	still_ns = 0;
 	if (skel)
 		skel->bss->still_ns = 0;
 	if (i->whole_end_ns)
 		printf(" whole_begin_ns=%lu whole_end_ns=%lu", i->whole_begin_ns, i->whole_end_ns);
+	if (i->many)
+		printf(" many=%u", i->many);
 	putchar('\n');
 }
 
@@ -170,10 +221,31 @@ static void *take_cpu(void *arg)
 	return NULL;
 }
 
+static void spare(const char *name)
+{
+	struct sched_param param = { .sched_priority = HOG_PRIORITY + 1 };
+	pid_t pid;
+
+	if (find_tasks(name, &pid, 1) == 1 && sched_setscheduler(pid, SCHED_FIFO, &param))
+		die("sched_setscheduler");
+}
+
+/*
+ * The hog is to keep out others alone: not the kthread that reports and runs callbacks of that CPU, nor the
+ * one for softirqs, which up to 6.1 none are run without while it waits for its turn.
+ */
+static void spare_rcu(int cpu)
+{
+	spare(cpu ? "rcuc/1" : "rcuc/0");
+	spare(cpu ? "ksoftirqd/1" : "ksoftirqd/0");
+}
+
 void hog_start(struct hog *hog, int cpu)
 {
 	memset(hog, 0, sizeof(*hog));
 	hog->cpu = cpu;
+	if (!hog_over_rcuc)
+		spare_rcu(cpu);
 	if (pthread_create(&hog->thread, NULL, take_cpu, hog))
 		die("thread");
 	while (!hog->pid)
