@@ -169,6 +169,20 @@ enum kd_count {
 	KD_CNT_CHECKED,   /* memalloc: lists that were walked and held against the kernel's count */
 	KD_CNT_UNCHECKED, /* ... and that were to be, but were too long or changed meanwhile */
 	KD_CNT_LEFT_OUT, /* of the runs, those that left out an event, at either end, by sampling */
+	KD_CNT_FLOW_LOOKS, /* memalloc: looks that were held against the one before */
+	KD_CNT_FLOW_IN,  /* ... objects that came meanwhile to wait for a grace period, at least */
+	KD_CNT_FLOW_OUT, /* ... and that left, at least */
+	KD_CNT_FLOW_IN_BYTES,  /* ... their bytes */
+	KD_CNT_FLOW_OUT_BYTES, /* ... */
+	KD_CNT_READ_BYTES, /* memalloc: that looks at its lists have read of the kernel's memory */
+	KD_CNT_READ_RUNS,  /* ... runs of programs for it */
+	KD_CNT_READ_NS,    /* ... time in them */
+	KD_CNT_LONGEST_NS, /* ... and the longest of these (a level that only grows) */
+	/* memalloc: objects that refills brought, from slab, of what was freed, from one of these; that drains took */
+	KD_CNT_FROM_SLAB,
+	KD_CNT_RECYCLED,
+	KD_CNT_FROM_EITHER,
+	KD_CNT_DRAINED,
 	KD_CNT_COUNT,
 };
 

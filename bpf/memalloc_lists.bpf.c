@@ -83,6 +83,7 @@ struct walk {
 	__u64 node; /* to be counted next; 0: the end */
 	__u64 stop; /* counting ends before it; 0: at the end */
 	__u64 n;
+	__u64 last; /* that was counted; 0: none */
 	__u64 torn; /* a node could not be read */
 };
 
@@ -93,6 +94,7 @@ static long walk_step(__u32 i, struct walk *w)
 	if (!w->node || w->node == w->stop)
 		return 1;
 	w->n++;
+	w->last = w->node;
 	if (bpf_probe_read_kernel(&next, sizeof(next), (void *)w->node)) {
 		w->torn = 1;
 		return 1;
@@ -116,12 +118,49 @@ __noinline int walk(struct walk *given, __u32 most)
 
 /* --- all lists of a CPU --- */
 
+struct hashing {
+	struct ml_shared *s;
+	__u64 state;
+};
+
+static long hash_word(__u32 i, struct hashing *h)
+{
+	h->state = (h->state ^ h->s->raw[i & (ML_CACHE_WORDS - 1)]) * 0x9e3779b97f4a7c15ULL;
+	h->state ^= h->state >> 29;
+	return 0;
+}
+
+static __always_inline __u32 cache_size(void)
+{
+	__u32 size = bpf_core_type_size(struct bpf_mem_cache),
+	      most = ML_CACHE_WORDS * sizeof(__u64);
+
+	return size < most ? size : most;
+}
+
+/* Of the cache in s->raw; never 0. */
+static __noinline __u64 hash_cache(struct ml_shared *s)
+{
+	struct hashing h = { .s = s };
+
+	if (!s)
+		return 0;
+	bpf_loop(cache_size() / sizeof(__u64), hash_word, &h, 0);
+	return h.state | 1;
+}
+
+/* A cache into s->raw. 0: done. */
+static __noinline int read_cache(struct ml_shared *s, __u64 address)
+{
+	return s ? bpf_probe_read_kernel(s->raw, cache_size(), (void *)address) : 1;
+}
+
 struct sweep {
 	struct ml_shared *s;
 	__u64 address; /* of the cache under way, on this CPU */
 	__u64 distance;
 	__u64 deadline;
-	__u64 state;
+	__u64 state;       /* of that cache; 0: not asked for yet */
 	__u32 first, next; /* caches of the window */
 	__u32 nodes;       /* that may still be followed */
 	__u32 place;       /* enum ml_place */
@@ -143,6 +182,7 @@ static __noinline int sweep_walk(struct sweep *sw, struct ml_row *row, __u32 off
 	sw->nodes -= w.n;
 	row->length = w.torn ? 0 : w.n;
 	row->cursor = w.torn ? row->head : w.node;
+	row->tail = w.last;
 	if (row->cursor || word_at(sw->address + offset) != row->head)
 		row->flags |= ML_MORE;
 	return 0;
@@ -175,7 +215,6 @@ static long sweep_list(__u32 i, struct sweep *sw)
 		.flags = sw->place == ML_ON_CPU ? ML_LOCAL : 0,
 		.unit_size = sw->unit_size,
 		.percpu_size = sw->percpu_size,
-		.state = sw->state,
 	};
 
 	if (l->queued && raw_number(s, l->queued))
@@ -188,6 +227,9 @@ static long sweep_list(__u32 i, struct sweep *sw)
 			sweep_check(sw, head, row.length);
 	} else if (head) {
 		row.head = head;
+		if (!sw->state)
+			sw->state = hash_cache(s);
+		row.state = sw->state;
 		sweep_walk(sw, &row, offset);
 	}
 	if (!row.length && !(row.flags & ML_MORE))
@@ -197,34 +239,6 @@ static long sweep_list(__u32 i, struct sweep *sw)
 		s->rows = at + 1;
 	}
 	return 0;
-}
-
-struct hashing {
-	struct ml_shared *s;
-	__u64 state;
-};
-
-static long hash_word(__u32 i, struct hashing *h)
-{
-	h->state = (h->state ^ h->s->raw[i & (ML_CACHE_WORDS - 1)]) * 0x9e3779b97f4a7c15ULL;
-	h->state ^= h->state >> 29;
-	return 0;
-}
-
-/* A cache into s->raw, and a hash of it; 0: it cannot be read. */
-static __noinline __u64 read_cache(struct ml_shared *s, __u64 address)
-{
-	__u32 size = bpf_core_type_size(struct bpf_mem_cache);
-	struct hashing h = { .s = s };
-
-	if (!s)
-		return 0;
-	if (size > sizeof(s->raw))
-		size = sizeof(s->raw);
-	if (bpf_probe_read_kernel(s->raw, size, (void *)address))
-		return 0;
-	bpf_loop(size / sizeof(__u64), hash_word, &h, 0);
-	return h.state | 1;
 }
 
 static __always_inline bool still_there(__u64 map, __u32 id)
@@ -244,8 +258,8 @@ static long sweep_cache(__u32 i, struct sweep *sw)
 		return 1;
 	c = &s->cache[at & (ML_WINDOW - 1)];
 	sw->address = c->cache + sw->distance;
-	sw->state = read_cache(s, sw->address);
-	if (sw->state) {
+	sw->state = 0;
+	if (!read_cache(s, sw->address)) {
 		sw->unit_size =
 			raw_number(s, bpf_core_field_offset(struct bpf_mem_cache, unit_size));
 		sw->percpu_size =
@@ -263,13 +277,14 @@ static long sweep_cache(__u32 i, struct sweep *sw)
 SEC("raw_tp")
 int kd_sweep(struct kd_run_args *args)
 {
+	__u64 began = bpf_ktime_get_ns();
 	struct sweep sw = {
 		.s = shared_get(),
 		.first = args->arg[0],
 		.distance = args->arg[2],
 		.place = args->arg[3],
 		.nodes = ML_NODES,
-		.deadline = bpf_ktime_get_ns() + RUN_NS,
+		.deadline = began + RUN_NS,
 	};
 	__u32 end = args->arg[1];
 
@@ -279,6 +294,7 @@ int kd_sweep(struct kd_run_args *args)
 	sw.next = sw.first;
 	bpf_loop(end - sw.first, sweep_cache, &sw, 0);
 	sw.s->nodes = ML_NODES - sw.nodes;
+	sw.s->took_ns = bpf_ktime_get_ns() - began;
 	return sw.next;
 }
 
@@ -298,14 +314,15 @@ static __noinline int walk_catch_up(struct ml_row *row, __u64 head, __u32 *left)
 	}
 	row->length = w.torn ? 0 : w.n;
 	row->cursor = w.torn ? head : w.node;
+	row->tail = w.last;
 	return 0;
 }
 
 SEC("raw_tp")
 int kd_walk(struct kd_run_args *args)
 {
+	__u64 address, head, at, began = bpf_ktime_get_ns();
 	struct ml_shared *s = shared_get();
-	__u64 address, head, at;
 	__u32 left = ML_NODES, queued;
 	struct ml_row row;
 	struct walk w = {};
@@ -317,12 +334,13 @@ int kd_walk(struct kd_run_args *args)
 	address = s->job.cache.cache + args->arg[0];
 	head = word_at(address + at);
 	if (!head) {
-		row.head = row.cursor = row.length = 0;
+		row.head = row.cursor = row.tail = row.length = 0;
 	} else if (head == row.head || walk_catch_up(&row, head, &left)) {
 		w.node = row.cursor;
 		walk(&w, left & (2 * ML_NODES - 1));
 		row.length = w.torn ? 0 : row.length + w.n;
 		row.cursor = w.torn ? head : w.node;
+		row.tail = w.last ? w.last : row.tail;
 		s->job.restarts += w.torn;
 	} else {
 		s->job.restarts++;
@@ -332,12 +350,14 @@ int kd_walk(struct kd_run_args *args)
 		row.flags |= ML_MORE;
 	if (args->arg[1] == ML_ON_CPU)
 		row.flags |= ML_LOCAL;
-	s->job.state = read_cache(s, address);
+	s->job.state = read_cache(s, address) ? 0 : hash_cache(s);
 	queued = lists[row.list & (ML_LISTS - 1)].queued;
 	if (!s->job.state || (queued && raw_number(s, queued)))
 		row.flags |= ML_QUEUED;
 	s->job.gone = !still_there(s->job.cache.map, s->job.cache.id);
 	s->job.row = row;
+	s->walked = ML_NODES - left + w.n;
+	s->took_ns = bpf_ktime_get_ns() - began;
 	return 0;
 }
 

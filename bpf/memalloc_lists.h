@@ -58,8 +58,9 @@ struct ml_row {
 	__u32 pad;
 	__u64 head;   /* first node, at the time of the length */
 	__u64 cursor; /* node to go on at; 0: seen to its end */
+	__u64 tail;   /* the last node that was counted */
 	__u64 length; /* nodes before the cursor */
-	__u64 state;  /* a hash of the whole cache: equal if nothing of it has changed */
+	__u64 state; /* a hash of the whole cache: equal if nothing of it has changed; 0: of free_llist */
 };
 
 /* kd_walk: goes on with one row. */
@@ -82,6 +83,8 @@ struct ml_shared {
 	__u32 nodes;    /* kd_sweep: followed in this run */
 	__u32 checked; /* kd_sweep: free_llist walked to its end, and held against free_cnt, in this run */
 	__u32 unchecked; /* kd_sweep: the same, but too long to be walked to its end, or changed meanwhile */
+	__u32 walked;  /* kd_walk: nodes followed in this run */
+	__u32 took_ns; /* the run, until just before its end */
 	struct ml_job job;
 	struct ml_cache cache[ML_WINDOW];
 	struct ml_row row[ML_ROWS];

@@ -103,14 +103,25 @@ struct backlog_part {
 	double net;        /* bytes per second */
 	double net_length; /* entries per second */
 	const char *of;    /* the flavour of which that is; NULL: of all */
-	bool counted; /* the kernel counts what leaves: entries per second, and until all are through */
+	bool counted;      /* what leaves is known: entries per second, and until all are through */
 	double in, out;
 	uint64_t drain_ns; /* at the present rate; KD_UNKNOWN: nothing leaves */
+	/*
+	 * in, out are at least that, and drain_ns at most: of BPF memory, whose looks tell what was there
+	 * and has left. What is idle counts in none of them.
+	 */
+	bool bound;
+	double in_bytes, out_bytes; /* per second; with `bound` */
+	uint64_t stranded;          /* entries that drain_ns leaves out */
 };
 
+/* `all` has in and out in bytes where all sources have that hold memory of a known size. */
 struct backlog_debt {
 	struct backlog_part all, by[KD_SRC_COUNT];
 };
+
+/* Why `all` has no in and out; NULL: it has. */
+const char *backlog_no_flow(const struct backlog_query *q, const struct backlog_debt *d);
 
 bool backlog_holds_memory(unsigned int source); /* its entries are memory, of whatever size */
 /* Its entries are of another kind than those of the source's other lists: no sum has both. */

@@ -8,6 +8,8 @@
 
 /* In a shorter window a rate would say more about two looks than about the lists. */
 #define RATE_LEAST_NS 10000000ULL
+#define DRAIN_WINDOWS \
+	10 /* what takes longer to be through is not told by looks so close together */
 
 static double per_second(uint64_t now, uint64_t then, uint64_t ns)
 {
@@ -68,7 +70,33 @@ static void add_flow(const struct model *m, const struct backlog_query *q, unsig
 	p->drain_ns = drain < 1e18 && (s->counted || !p->length) ? (uint64_t)drain : KD_UNKNOWN;
 }
 
-static void add(struct backlog_part *p, struct sums *s, const struct backlog_row *r)
+/* What comes and leaves is told by looks, of all allocators together. */
+static void add_bounds(const struct model *m, const struct backlog_query *q, const struct sums *s,
+		       uint64_t ns, struct backlog_part *p)
+{
+	if (!p->rated || q->nfilters ||
+	    !scope_count(m, &q->scope, KD_SRC_MEMALLOC, KD_CNT_FLOW_LOOKS))
+		return;
+	p->in = per_second(scope_count(m, &q->scope, KD_SRC_MEMALLOC, KD_CNT_FLOW_IN), 0, ns);
+	p->out = per_second(scope_count(m, &q->scope, KD_SRC_MEMALLOC, KD_CNT_FLOW_OUT), 0, ns);
+	p->in_bytes =
+		per_second(scope_count(m, &q->scope, KD_SRC_MEMALLOC, KD_CNT_FLOW_IN_BYTES), 0, ns);
+	p->out_bytes = per_second(scope_count(m, &q->scope, KD_SRC_MEMALLOC, KD_CNT_FLOW_OUT_BYTES),
+				  0, ns);
+	if (p->truncated && !(p->in > 0) && !(p->out > 0))
+		return; /* not known, rather than none */
+	p->counted = p->bound = true;
+	/*
+	 * Nobody comes for what is stranded. Where hardly any was seen to leave, batches came and went
+	 * between the looks, or none went at all: the bound would be true, and say nothing.
+	 */
+	if (p->out > 0 && !p->truncated &&
+	    (double)s->counted * 1e9 <= p->out * DRAIN_WINDOWS * (double)ns)
+		p->drain_ns = (uint64_t)((double)s->counted * 1e9 / p->out);
+}
+
+static void add(struct backlog_part *p, struct sums *s, const struct backlog_row *r,
+		bool trace_lists)
 {
 	bool sized = r->bytes || !r->unsized;
 
@@ -78,12 +106,15 @@ static void add(struct backlog_part *p, struct sums *s, const struct backlog_row
 	p->bytes += r->bytes;
 	p->length += r->length;
 	p->unsized += r->unsized;
+	p->stranded += r->stranded;
 	s->length += r->length;
 	s->then += r->then;
 	s->bytes += r->bytes;
 	s->then_bytes += r->then_bytes;
-	if (r->source != KD_SRC_CALL_RCU || r->flavour == KD_FL_RCU) {
-		s->counted += r->length;
+	if (r->source == KD_SRC_MEMALLOC
+		    ? backlog_wait_of(r->list, trace_lists) != BACKLOG_IDLE
+		    : r->source != KD_SRC_CALL_RCU || r->flavour == KD_FL_RCU) {
+		s->counted += r->length - (r->stranded < r->length ? r->stranded : r->length);
 		s->counted_then += r->then;
 	}
 }
@@ -98,10 +129,27 @@ static void rate(struct backlog_part *p, const struct sums *s, uint64_t ns)
 	p->net_length = per_second(s->length, s->then, ns);
 }
 
+/* Of what has a known size. Entries of several sources are not one kind of thing. */
+static void add_all(struct backlog_debt *d)
+{
+	const struct backlog_part *p = &d->by[KD_SRC_MEMALLOC];
+
+	for (unsigned int s = 0; s < KD_SRC_COUNT; s++)
+		if (s != KD_SRC_MEMALLOC && d->by[s].bytes)
+			return;
+	if (!p->bound)
+		return;
+	d->all.bound = true;
+	d->all.in_bytes = p->in_bytes;
+	d->all.out_bytes = p->out_bytes;
+	d->all.drain_ns = p->drain_ns;
+}
+
 int backlog_debt(const struct model *m, const struct backlog_query *q, struct backlog_debt *d)
 {
 	uint64_t ns = scope_length_ns(m, &q->scope);
 	struct sums by[KD_SRC_COUNT] = { { 0 } }, all = { 0 };
+	bool trace_lists = backlog_trace_lists(m);
 	struct backlog_row *rows;
 	size_t n;
 	int err = backlog_totals(m, q, &rows, &n);
@@ -111,8 +159,8 @@ int backlog_debt(const struct model *m, const struct backlog_query *q, struct ba
 		return err;
 	for (size_t i = 0; i < n; i++)
 		if (backlog_holds_memory(rows[i].source)) {
-			add(&d->by[rows[i].source], &by[rows[i].source], &rows[i]);
-			add(&d->all, &all, &rows[i]);
+			add(&d->by[rows[i].source], &by[rows[i].source], &rows[i], trace_lists);
+			add(&d->all, &all, &rows[i], trace_lists);
 		}
 	free(rows);
 	rate(&d->all, &all, ns);
@@ -120,7 +168,22 @@ int backlog_debt(const struct model *m, const struct backlog_query *q, struct ba
 		rate(&d->by[s], &by[s], ns);
 		add_flow(m, q, s, &by[s], ns, &d->by[s]);
 	}
+	add_bounds(m, q, &by[KD_SRC_MEMALLOC], ns, &d->by[KD_SRC_MEMALLOC]);
+	add_all(d);
 	return 0;
+}
+
+const char *backlog_no_flow(const struct backlog_query *q, const struct backlog_debt *d)
+{
+	if (d->all.bound)
+		return NULL;
+	if (q->nfilters)
+		return "what comes and leaves is known of all, not of a part";
+	if (!d->all.rated)
+		return "two looks tell what comes and leaves, one does not";
+	if (d->by[KD_SRC_MEMALLOC].truncated)
+		return "lists were cut short";
+	return "the kernel counts no bytes that come or leave, and no look tells of them";
 }
 
 uint64_t backlog_gone_ns(const struct backlog_part *p)
@@ -129,6 +192,8 @@ uint64_t backlog_gone_ns(const struct backlog_part *p)
 
 	if (!p->rated || p->net >= 0)
 		return KD_UNKNOWN;
+	if (!p->bytes)
+		return KD_UNKNOWN; /* it is gone */
 	ns = (double)p->bytes * 1e9 / -p->net;
 	return ns < 1e18 ? (uint64_t)ns : KD_UNKNOWN;
 }

@@ -443,6 +443,19 @@ static const char *const counts[] = {
 	[KD_CNT_CHECKED] = "lists_checked",
 	[KD_CNT_UNCHECKED] = "lists_unchecked",
 	[KD_CNT_LEFT_OUT] = "runs_left_out",
+	[KD_CNT_FLOW_LOOKS] = "flow_looks",
+	[KD_CNT_FLOW_IN] = "flow_in",
+	[KD_CNT_FLOW_OUT] = "flow_out",
+	[KD_CNT_FLOW_IN_BYTES] = "flow_in_bytes",
+	[KD_CNT_FLOW_OUT_BYTES] = "flow_out_bytes",
+	[KD_CNT_READ_BYTES] = "lists_read_bytes",
+	[KD_CNT_READ_RUNS] = "lists_runs",
+	[KD_CNT_READ_NS] = "lists_run_ns",
+	[KD_CNT_LONGEST_NS] = "lists_longest_run_ns",
+	[KD_CNT_FROM_SLAB] = "objects_from_slab",
+	[KD_CNT_RECYCLED] = "objects_recycled",
+	[KD_CNT_FROM_EITHER] = "objects_from_either",
+	[KD_CNT_DRAINED] = "objects_drained",
 };
 COVERS(counts, KD_CNT_COUNT);
 

@@ -216,6 +216,18 @@ void doc_lost(struct json *j, const struct model *m, const struct scope *sc)
 	json_close(j);
 }
 
+/* Where objects came from; absent from captures of versions that did not count them. */
+static void put_objects(struct json *j, const struct model *m, const struct scope *sc)
+{
+	const uint64_t *total = m->source[KD_SRC_MEMALLOC].ctotal;
+
+	if (!total[KD_CNT_FROM_SLAB] && !total[KD_CNT_RECYCLED] && !total[KD_CNT_FROM_EITHER] &&
+	    !total[KD_CNT_DRAINED])
+		return;
+	for (unsigned int what = KD_CNT_FROM_SLAB; what <= KD_CNT_DRAINED; what++)
+		json_ku64(j, count_name(what), scope_count(m, sc, KD_SRC_MEMALLOC, what));
+}
+
 void doc_counts(struct json *j, const struct model *m, const struct scope *sc)
 {
 	unsigned int source, what;
@@ -229,6 +241,8 @@ void doc_counts(struct json *j, const struct model *m, const struct scope *sc)
 			/* What left lists is in their rates, what our programs took in "self". */
 			if (what != KD_CNT_LEFT && what < KD_CNT_RUNS)
 				json_ku64(j, count_name(what), scope_count(m, sc, source, what));
+		if (source == KD_SRC_MEMALLOC)
+			put_objects(j, m, sc);
 		json_close(j);
 	}
 	json_close(j);
@@ -271,10 +285,16 @@ static void put_checks(struct json *j, const struct model *m)
 {
 	const uint64_t *total = m->source[KD_SRC_MEMALLOC].ctotal;
 
-	if (!total[KD_CNT_CHECKED] && !total[KD_CNT_UNCHECKED])
-		return;
-	json_ku64(j, "lists_checked", total[KD_CNT_CHECKED]);
-	json_ku64(j, "lists_unchecked", total[KD_CNT_UNCHECKED]);
+	if (total[KD_CNT_CHECKED] || total[KD_CNT_UNCHECKED]) {
+		json_ku64(j, "lists_checked", total[KD_CNT_CHECKED]);
+		json_ku64(j, "lists_unchecked", total[KD_CNT_UNCHECKED]);
+	}
+	if (!total[KD_CNT_READ_RUNS])
+		return; /* a capture of a version that did not count it */
+	json_ku64(j, "lists_runs", total[KD_CNT_READ_RUNS]);
+	json_ku64(j, "lists_run_ns", total[KD_CNT_READ_NS]);
+	json_ku64(j, "lists_longest_run_ns", total[KD_CNT_LONGEST_NS]);
+	json_ku64(j, "lists_read_bytes", total[KD_CNT_READ_BYTES]);
 }
 
 void doc_self(struct json *j, const struct model *m, const struct scope *sc,

@@ -169,6 +169,16 @@ static bool knows_bytes(const struct backlog_part *p)
 	return p->any && (!p->length || p->unsized < p->length);
 }
 
+/* Bytes are told as bounds alone: at least so much, and the time at most. */
+static void put_flow(struct json *j, const struct backlog_part *p, bool counted)
+{
+	put_double(j, "in_per_s", p->bound, p->in_bytes);
+	put_double(j, "out_per_s", p->bound, p->out_bytes);
+	doc_known(j, "drain_ns", counted && p->drain_ns != KD_UNKNOWN, p->drain_ns);
+	if (p->bound)
+		json_kstr(j, "bound", "lower");
+}
+
 static void put_part(struct json *j, unsigned int source, const struct backlog_part *p)
 {
 	json_open(j, '{');
@@ -183,7 +193,7 @@ static void put_part(struct json *j, unsigned int source, const struct backlog_p
 	json_kstr(j, "flow_of", p->of);
 	put_double(j, "in_entries_per_s", p->counted, p->in);
 	put_double(j, "out_entries_per_s", p->counted, p->out);
-	doc_known(j, "drain_ns", p->counted && p->drain_ns != KD_UNKNOWN, p->drain_ns);
+	put_flow(j, p, p->counted);
 	json_close(j);
 }
 
@@ -214,11 +224,8 @@ int doc_debt(struct json *j, const struct model *m, const struct backlog_query *
 		return err;
 	json_kopen(j, "debt", '{');
 	doc_known(j, "bytes", knows_bytes(&d.all), d.all.bytes);
-	/* In bytes no kernel counts what enters and leaves; of entries see the sources. */
-	json_knull(j, "in_per_s");
-	json_knull(j, "out_per_s");
-	json_knull(j, "drain_ns");
-	json_kstr(j, "reason", "the kernel counts no bytes that enter or leave these lists");
+	put_flow(j, &d.all, d.all.bound);
+	json_kstr(j, "reason", backlog_no_flow(q, &d));
 	put_double(j, "net_per_s", d.all.rated && knows_bytes(&d.all), d.all.net);
 	doc_known(j, "gone_ns", backlog_gone_ns(&d.all) != KD_UNKNOWN, backlog_gone_ns(&d.all));
 	json_ku64(j, "unsized", d.all.unsized);

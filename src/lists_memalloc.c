@@ -37,6 +37,8 @@ struct memalloc {
 	bool named_lists;          /* those without a name of ours, and global allocators */
 	uint64_t holders_ns;
 	uint64_t vanished, torn, checked, unchecked; /* as last said */
+	struct ml_flow flow;                         /* the same */
+	uint64_t read_bytes, runs, run_ns, longest_ns;
 };
 
 /* --- loading --- */
@@ -391,6 +393,38 @@ static int say_total(struct stream *out, unsigned int kind, unsigned int what, u
 	return stream_record(out, &r, sizeof(r));
 }
 
+static int say_flow(struct memalloc *m, struct stream *out)
+{
+	const struct ml_flow *now = &m->look.flow;
+	struct ml_flow *said = &m->flow;
+	int err = say_total(out, KD_REC_COUNT, KD_CNT_FLOW_LOOKS, now->looks, &said->looks);
+
+	if (!err)
+		err = say_total(out, KD_REC_COUNT, KD_CNT_FLOW_IN, now->in, &said->in);
+	if (!err)
+		err = say_total(out, KD_REC_COUNT, KD_CNT_FLOW_OUT, now->out, &said->out);
+	if (!err)
+		err = say_total(out, KD_REC_COUNT, KD_CNT_FLOW_IN_BYTES, now->in_bytes,
+				&said->in_bytes);
+	return err ? err
+		   : say_total(out, KD_REC_COUNT, KD_CNT_FLOW_OUT_BYTES, now->out_bytes,
+			       &said->out_bytes);
+}
+
+/* What looking costs. */
+static int say_cost(struct memalloc *m, struct stream *out)
+{
+	const struct ml_look *l = &m->look;
+	int err = say_total(out, KD_REC_COUNT, KD_CNT_READ_BYTES, l->read_bytes, &m->read_bytes);
+
+	if (!err)
+		err = say_total(out, KD_REC_COUNT, KD_CNT_READ_RUNS, l->runs_done, &m->runs);
+	if (!err)
+		err = say_total(out, KD_REC_COUNT, KD_CNT_READ_NS, l->run_ns, &m->run_ns);
+	return err ? err
+		   : say_total(out, KD_REC_COUNT, KD_CNT_LONGEST_NS, l->longest_ns, &m->longest_ns);
+}
+
 static int ml_names(void *state, struct stream *out)
 {
 	struct memalloc *m = state;
@@ -399,6 +433,10 @@ static int ml_names(void *state, struct stream *out)
 	m->named_lists = true;
 	if (!err)
 		err = name_maps(m, out);
+	if (!err)
+		err = say_flow(m, out);
+	if (!err)
+		err = say_cost(m, out);
 	if (!err)
 		err = say_total(out, KD_REC_LOST, KD_LOST_VANISHED, m->look.vanished, &m->vanished);
 	if (!err)

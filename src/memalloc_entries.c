@@ -54,6 +54,7 @@ static void add_to(struct ml_entry *e, const struct ml_entry *more)
 	e->row.length += more->row.length;
 	e->row.flags |= more->row.flags & (ML_CUT | ML_QUEUED);
 	e->row.head ^= more->row.head;
+	e->row.tail ^= more->row.tail;
 	e->row.state ^= more->row.state;
 	e->exact &= more->exact;
 	e->bytes = e->bytes == KD_UNKNOWN ? KD_UNKNOWN : e->bytes + more->bytes;
@@ -87,24 +88,24 @@ static int by_list(const void *a, const void *b)
 
 	if (x->key != y->key)
 		return x->key < y->key ? -1 : 1;
-	if (x->cpu != y->cpu)
-		return x->cpu < y->cpu ? -1 : 1;
 	if (x->unit_size != y->unit_size)
 		return x->unit_size < y->unit_size ? -1 : 1;
+	if (x->cpu != y->cpu)
+		return x->cpu < y->cpu ? -1 : 1;
 	return x->list < y->list ? -1 : x->list > y->list;
 }
 
 static bool is_unchanged(const struct ml_seen *then, const struct ml_seen *now)
 {
-	return then->head == now->head && then->length == now->length &&
-	       then->queued == now->queued &&
+	return then->exact && now->exact && then->head == now->head &&
+	       then->length == now->length && then->queued == now->queued &&
 	       (now->length >= SHORT_LIST || then->state == now->state);
 }
 
 /* What lies in free_llist is there to be used at once: it waits for nothing, and has no age. */
-static bool has_age(const struct ml_look *l, const struct ml_entry *e)
+static bool waits(const struct ml_look *l, const struct ml_entry *e)
 {
-	return kind_of(l, e) != ML_COUNTED && kind_of(l, e) != ML_NUMBER && e->exact;
+	return kind_of(l, e) != ML_COUNTED && kind_of(l, e) != ML_NUMBER;
 }
 
 static struct ml_seen seen_of(const struct ml_look *l, const struct ml_entry *e)
@@ -114,9 +115,13 @@ static struct ml_seen seen_of(const struct ml_look *l, const struct ml_entry *e)
 			     .cpu = e->cpu,
 			     .list = e->row.list,
 			     .head = e->row.head,
+			     .tail = e->row.tail,
 			     .length = e->row.length,
+			     .bytes = e->bytes,
 			     .state = e->row.state,
 			     .queued = e->row.flags & ML_QUEUED,
+			     .exact = e->exact,
+			     .cut = e->row.flags & ML_CUT,
 			     .since_ns = l->begun_ns };
 
 	return s;
@@ -133,6 +138,19 @@ static void age(const struct ml_look *l, struct ml_entry *e, struct ml_seen *now
 	e->age_ns = l->begun_ns - then->since_ns;
 }
 
+/* Objects leave from the last stage that this kernel has. */
+static uint32_t last_list(const struct ml_look *l)
+{
+	uint32_t last = 0;
+
+	for (uint32_t i = 0; i < l->layout->n; i++)
+		if (l->layout->list[i].list == KD_LIST_WAITING_FOR_GP_TTRACE)
+			return i;
+		else if (l->layout->list[i].list == KD_LIST_WAITING_FOR_GP)
+			last = i;
+	return last;
+}
+
 static int find_ages(struct ml_look *l)
 {
 	struct ml_seen *seen = calloc(l->n ? l->n : 1, sizeof(*seen));
@@ -144,12 +162,14 @@ static int find_ages(struct ml_look *l)
 		struct ml_entry *e = &l->entry[i];
 
 		e->age_ns = KD_UNKNOWN;
-		if (!has_age(l, e))
+		if (!waits(l, e))
 			continue;
 		seen[n] = seen_of(l, e);
 		age(l, e, &seen[n++]);
 	}
 	qsort(seen, n, sizeof(*seen), by_list);
+	if (l->seen)
+		memalloc_flow_add(&l->flow, last_list(l), l->seen, l->nseen, seen, n);
 	free(l->seen);
 	l->seen = seen;
 	l->nseen = n;

@@ -78,7 +78,6 @@ static int run_at(struct ml_look *l, int fd, uint64_t args[4], int place_arg, ui
 	if (args[place_arg] == ML_ON_CPU) {
 		int err = bpf_util_run_on(fd, args, (int)l->cpu, ret);
 
-		l->interrupts++;
 		if (err != -ENXIO)
 			return err;
 		l->online[l->cpu] = false;
@@ -112,8 +111,17 @@ static int add_rows(struct ml_look *l, enum ml_place place)
 	l->torn += l->shared->torn;
 	l->checked += l->shared->checked;
 	l->unchecked += l->shared->unchecked;
-	l->nodes += l->shared->nodes;
 	return 0;
+}
+
+/* What the last run read: caches, and the first word of each object on its way. */
+static void count_run(struct ml_look *l, uint64_t caches, uint64_t nodes)
+{
+	l->read_bytes += caches * l->layout->cache_size + nodes * sizeof(uint64_t);
+	l->runs_done++;
+	l->run_ns += l->shared->took_ns;
+	if (l->longest_ns < l->shared->took_ns)
+		l->longest_ns = l->shared->took_ns;
 }
 
 static int sweep(struct ml_look *l)
@@ -128,6 +136,7 @@ static int sweep(struct ml_look *l)
 	if (next == l->next && ++l->stalled > STALLED_MOST)
 		return log_err(-EIO, "memalloc: reading the lists of CPU %u does not get on",
 			       l->cpu);
+	count_run(l, next - l->next, l->shared->nodes);
 	l->next = next;
 	return add_rows(l, (enum ml_place)args[3]);
 }
@@ -199,6 +208,7 @@ static int walk(struct ml_look *l, struct ml_entry *e)
 	if (err)
 		return log_err(err, "memalloc: cannot read a list of CPU %u: %s", e->cpu,
 			       strerror(-err));
+	count_run(l, 1, l->shared->walked);
 	e->row = job->row;
 	if (args[1] != wanted)
 		e->place = ML_AFAR; /* gone offline */

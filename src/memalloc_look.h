@@ -35,9 +35,16 @@ struct ml_entry {
 struct ml_seen {
 	uint64_t key;
 	uint32_t unit_size, cpu, list;
-	uint64_t head, length, state;
-	bool queued;
+	uint64_t head, tail, length, bytes, state;
+	bool queued, exact;
+	bool cut; /* at least so long */
 	uint64_t since_ns;
+};
+
+/* Of objects that wait for a grace period, and their bytes: since the first look, at least so many. */
+struct ml_flow {
+	uint64_t looks; /* that had one before them */
+	uint64_t in, out, in_bytes, out_bytes;
 };
 
 enum ml_phase { ML_SWEEP, ML_WALK, ML_FINISH, ML_SENDING, ML_DONE };
@@ -67,11 +74,13 @@ struct ml_look {
 
 	struct ml_entry *entry;
 	size_t n, room;
-	struct ml_seen *seen;
+	struct ml_seen *seen; /* sorted: a map's objects of one size stand together */
 	size_t nseen;
+	struct ml_flow flow;
 
 	/* Totals. */
-	uint64_t vanished, torn, checked, unchecked, interrupts, nodes;
+	uint64_t vanished, torn, checked, unchecked;
+	uint64_t read_bytes, runs_done, run_ns, longest_ns; /* see KD_CNT_READ_BYTES */
 };
 
 /* Begins one; cache, ncaches and online are set. */
@@ -82,6 +91,12 @@ void memalloc_look_free(struct ml_look *l);
 
 /* src/memalloc_entries.c: entries of one list become one, and get their bytes and age. 0 or -ENOMEM. */
 int memalloc_entries_finish(struct ml_look *l);
+/*
+ * src/memalloc_flow.c: adds to `flow` what came and left between two looks, each sorted as `seen` is.
+ * `last_list`: the one from which objects leave, as an index of the layout's lists.
+ */
+void memalloc_flow_add(struct ml_flow *flow, uint32_t last_list, const struct ml_seen *then,
+		       size_t nthen, const struct ml_seen *now, size_t nnow);
 void memalloc_entries_record(const struct ml_look *l, const struct ml_entry *e,
 			     struct kd_rec_pending *r);
 

@@ -59,6 +59,12 @@ static void add_held(struct top_job *j)
 			text_append(text, sizeof(text), ", gone in %s",
 				    fmt_ns(left, sizeof(left), backlog_gone_ns(&d.all)));
 	}
+	if (d.all.bound && d.all.bytes) {
+		text_append(text, sizeof(text), "; in >=%s/s",
+			    fmt_bytes(n, sizeof(n), (uint64_t)d.all.in_bytes));
+		text_append(text, sizeof(text), ", out >=%s/s",
+			    fmt_bytes(n, sizeof(n), (uint64_t)d.all.out_bytes));
+	}
 	j->s->held = top_string(j, text);
 }
 

@@ -160,8 +160,8 @@ static bool is_counted(const struct part *p, uint32_t flavours)
 {
 	const char *of = p->debt ? p->debt->of : NULL;
 
-	if (!p->debt || !p->debt->counted)
-		return false;
+	if (!p->debt || !p->debt->counted || p->debt->bound)
+		return false; /* a column has no room to say that it is a bound */
 	for (unsigned int f = 0; of && f < KD_FL_COUNT; f++)
 		if (flavours >> f & 1 && (!flavour_name(f) || strcmp(flavour_name(f), of)))
 			return false;

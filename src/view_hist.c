@@ -238,6 +238,27 @@ static void put_missing(FILE *out, const struct view_hist *v, const struct metri
 	put_lost(out, v, x->source, true);
 }
 
+/* Of BPF memory: what refills brought and drains took, which a filter does not divide. */
+static void put_objects(FILE *out, const struct view_hist *v, const struct metric *x)
+{
+	uint64_t n[KD_CNT_DRAINED - KD_CNT_FROM_SLAB + 1];
+	char slab[FMT_LEN], recycled[FMT_LEN], either[FMT_LEN];
+
+	for (unsigned int i = 0; i <= KD_CNT_DRAINED - KD_CNT_FROM_SLAB; i++)
+		n[i] = scope_count(v->model, v->scope, KD_SRC_MEMALLOC, KD_CNT_FROM_SLAB + i);
+	if (v->nfilters)
+		return;
+	if (x->measure == KD_M_MEMALLOC_DRAIN && n[3])
+		text_fieldf(out, v->width, "objects:", "%s drained",
+			    fmt_count(slab, sizeof(slab), n[3]));
+	if (x->measure == KD_M_MEMALLOC_REFILL && n[0] + n[1] + n[2])
+		text_fieldf(out, v->width,
+			    "objects:", "%s from slab, %s that had been freed, %s one or the other",
+			    fmt_count(slab, sizeof(slab), n[0]),
+			    fmt_count(recycled, sizeof(recycled), n[1]),
+			    fmt_count(either, sizeof(either), n[2]));
+}
+
 /* --- how it was measured --- */
 
 /* A row without a flavour speaks of all. */
@@ -390,6 +411,8 @@ static void put_total(FILE *out, const struct view_hist *v, const struct metric 
 	put_worst(out, v, x);
 	if (!v->brief && values)
 		put_floor(out, v, x);
+	if (values)
+		put_objects(out, v, x);
 	if (bears) {
 		put_filters(out, v);
 		put_missing(out, v, x);

@@ -106,6 +106,17 @@ static void put_left(struct maker *m, uint64_t total)
 	put_total(m, KD_REC_COUNT, KD_CNT_LEFT, total);
 }
 
+/* Since the first look, at least. */
+static void put_flow(struct maker *m, uint64_t looks, uint64_t in, uint64_t out, uint64_t size)
+{
+	m->source = KD_SRC_MEMALLOC;
+	put_total(m, KD_REC_COUNT, KD_CNT_FLOW_LOOKS, looks);
+	put_total(m, KD_REC_COUNT, KD_CNT_FLOW_IN, in);
+	put_total(m, KD_REC_COUNT, KD_CNT_FLOW_OUT, out);
+	put_total(m, KD_REC_COUNT, KD_CNT_FLOW_IN_BYTES, in * size);
+	put_total(m, KD_REC_COUNT, KD_CNT_FLOW_OUT_BYTES, out * size);
+}
+
 static void put_plan_of(struct maker *m, unsigned int source, unsigned int measure,
 			unsigned int flavour, enum plan_state state, const char *const *texts)
 {
@@ -202,6 +213,7 @@ static int make_lists(const char *dir)
 	put_gp(&m, KD_FL_RCU, KD_GP_WAITING, 418020, 1012 * MS, 3, 1);
 	put_gp(&m, KD_FL_TASKS, KD_GP_WAITING, 92, 60 * MS, 0, 200);
 	put_left(&m, 7000040);
+	put_flow(&m, 1, 70512, 30000, 64); /* another batch on CPU 3 */
 	put_self(&m, 0, 1);
 	put_tick(&m, S);
 
@@ -216,7 +228,7 @@ static int make_lists(const char *dir)
 				       .flags = CUT,
 				       .length = 1024,
 				       .bytes = 65536 });
-	m.source = KD_SRC_MEMALLOC;
+	put_flow(&m, 2, 70512, 100000, 64);
 	put_total(&m, KD_REC_LOST, KD_LOST_LOOK, 1);
 	put_gp(&m, KD_FL_RCU, KD_GP_IDLE, 418024, 0, 0, 0);
 	put_gp(&m, KD_FL_TASKS, KD_GP_IDLE, 92, 0, 0, 0);

@@ -316,6 +316,53 @@ static void test_flow(void **state)
 	assert_int_equal(d.by[KD_SRC_CALL_RCU].drain_ns, KD_UNKNOWN);
 }
 
+static void count_memory(uint16_t what, uint64_t total)
+{
+	const struct kd_rec_total r = { .rec = { .kind = KD_REC_COUNT, .len = sizeof(r) },
+					.source = KD_SRC_MEMALLOC,
+					.what = what,
+					.total = total };
+
+	assert_int_equal(stream_record(&s, &r, sizeof(r)), 0);
+}
+
+/* Of BPF memory looks tell at least how much comes and leaves, and when all that waits is through. */
+static void test_bounds(void **state)
+{
+	const struct backlog_filter only = { .key = BACKLOG_MAP_ID, .glob = "9" };
+	struct backlog_debt d;
+
+	(void)state;
+	put_list(&s, KD_LIST_FREE_BY_RCU_TTRACE, 0, 9, 50);
+	put_list(&s, KD_LIST_FREE_LLIST, 0, 9, 96);
+	tick(0);
+	assert_int_equal(backlog_debt(&m, &q, &d), 0);
+	assert_false(d.all.bound);
+	assert_non_null(strstr(backlog_no_flow(&q, &d), "two looks"));
+	put_list(&s, KD_LIST_FREE_BY_RCU_TTRACE, 0, 9, 60);
+	tick(1);
+	assert_int_equal(backlog_debt(&m, &q, &d), 0);
+	assert_false(d.by[KD_SRC_MEMALLOC].bound); /* a capture of a version that did not look */
+	assert_non_null(strstr(backlog_no_flow(&q, &d), "no look"));
+	count_memory(KD_CNT_FLOW_LOOKS, 2);
+	count_memory(KD_CNT_FLOW_IN, 50);
+	count_memory(KD_CNT_FLOW_OUT, 40);
+	count_memory(KD_CNT_FLOW_IN_BYTES, 50 * 64);
+	count_memory(KD_CNT_FLOW_OUT_BYTES, 40 * 64);
+	tick(2);
+	assert_int_equal(backlog_debt(&m, &q, &d), 0);
+	assert_true(d.all.bound && d.by[KD_SRC_MEMALLOC].bound && !backlog_no_flow(&q, &d));
+	assert_true(d.by[KD_SRC_MEMALLOC].in == 25 && d.by[KD_SRC_MEMALLOC].out == 20);
+	assert_true(d.all.in_bytes == 25 * 64 && d.all.out_bytes == 20 * 64);
+	assert_int_equal(d.all.drain_ns,
+			 3 * S); /* 60 at 20 a second; what is idle waits for nothing */
+	q.filters = &only;
+	q.nfilters = 1;
+	assert_int_equal(backlog_debt(&m, &q, &d), 0);
+	assert_false(d.all.bound);
+	assert_non_null(strstr(backlog_no_flow(&q, &d), "of a part"));
+}
+
 static void test_doubtful_debt(void **state)
 {
 	struct kd_rec_pending r = a_list(KD_LIST_FREE_LLIST, 0, 7, 10);
@@ -450,6 +497,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_no_rate, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_debt, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_flow, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_bounds, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_doubtful_debt, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_bpf_memory, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_bpf_variant, setup, teardown),

@@ -228,6 +228,82 @@ static void test_stranded(void **state)
 	free(l.seen);
 }
 
+/* --- what comes and leaves --- */
+
+#define GATHERS 1 /* list of `layout` */
+#define LAST 3
+
+static struct ml_seen seen(uint64_t key, uint32_t cpu, uint32_t list, uint64_t tail,
+			   uint64_t length)
+{
+	return (struct ml_seen){ .key = key,
+				 .unit_size = 64,
+				 .cpu = cpu,
+				 .list = list,
+				 .tail = tail,
+				 .length = length,
+				 .bytes = length * 64,
+				 .exact = true };
+}
+
+static void expect_flow(const struct ml_seen *then, size_t nthen, const struct ml_seen *now,
+			size_t nnow, uint64_t in, uint64_t out)
+{
+	struct ml_flow f = { 0 };
+
+	memalloc_flow_add(&f, LAST, then, nthen, now, nnow);
+	assert_int_equal(f.looks, 1);
+	assert_int_equal(f.in, in);
+	assert_int_equal(f.out, out);
+	assert_int_equal(f.in_bytes, in * 64);
+	assert_int_equal(f.out_bytes, out * 64);
+}
+
+static void test_flow(void **state)
+{
+	const struct ml_seen empty = { 0 };
+	const struct ml_seen batch[] = { seen(7, 0, GATHERS, 1, 10), seen(7, 0, LAST, 5, 100) };
+	const struct ml_seen next[] = { seen(7, 0, GATHERS, 2, 20), seen(7, 0, LAST, 6, 80) };
+	const struct ml_seen eaten[] = { seen(7, 0, GATHERS, 1, 10), seen(7, 0, LAST, 5, 60) };
+	const struct ml_seen moved[] = { seen(7, 1, GATHERS, 1, 10), seen(7, 1, LAST, 5, 100) };
+	const struct ml_seen others[] = { seen(6, 0, LAST, 1, 3), seen(7, 0, GATHERS, 1, 10),
+					  seen(7, 0, LAST, 5, 100), seen(8, 0, LAST, 9, 4) };
+
+	(void)state;
+	expect_flow(&empty, 0, batch, 2, 110, 0);
+	expect_flow(batch, 2, batch, 2, 0, 0);
+	expect_flow(batch, 2, next, 2, 90, 100); /* another batch: all of the one before has left */
+	expect_flow(batch, 2, eaten, 2, 0, 40);  /* the same one, used from its beginning */
+	expect_flow(batch, 2, &empty, 0, 0, 110); /* the map has gone, or nobody frees any more */
+	expect_flow(batch, 2, batch, 1, 0, 100);
+	expect_flow(batch, 2, moved, 2, 100, 100); /* by no list of the same CPU */
+	expect_flow(batch, 2, others, 4, 7, 0);
+	expect_flow(others, 4, batch, 2, 0, 7);
+}
+
+/* What is not known to the last object makes the bounds lower, never higher. */
+static void test_doubtful_flow(void **state)
+{
+	struct ml_seen then[] = { seen(7, 0, GATHERS, 1, 10), seen(7, 0, LAST, 5, 100) };
+	struct ml_seen now[] = { seen(7, 0, GATHERS, 1, 50), seen(7, 0, LAST, 6, 100) };
+
+	(void)state;
+	then[1].exact = false;
+	expect_flow(then, 2, now, 2, 40, 0);
+	then[1].exact = true;
+	now[0].cut = true; /* at least 50 */
+	expect_flow(then, 2, now, 2, 140, 100);
+	now[1] = seen(7, 0, LAST, 6, 10);
+	now[0].length = 1;
+	now[0].bytes = 64;
+	expect_flow(then, 2, now, 2, 1, 100); /* 100 left, of 110; 11 or more are there */
+	now[1].tail = 5;
+	expect_flow(then, 2, now, 2, 0, 90);
+	then[0].cut = true;
+	now[0] = seen(7, 0, GATHERS, 1, 5000);
+	expect_flow(then, 2, now, 2, 0, 90);
+}
+
 static void add_struct(struct btf *btf, int type, const char *name, const char *const *fields)
 {
 	uint32_t at = 0;
@@ -371,6 +447,7 @@ int main(void)
 		cmocka_unit_test(test_layout),   cmocka_unit_test(test_no_layout),
 		cmocka_unit_test(test_records),  cmocka_unit_test(test_ages),
 		cmocka_unit_test(test_stranded), cmocka_unit_test(test_plan),
+		cmocka_unit_test(test_flow),     cmocka_unit_test(test_doubtful_flow),
 	};
 
 	return cmocka_run_group_tests_name("memalloc", tests, NULL, NULL);

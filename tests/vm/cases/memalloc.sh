@@ -39,7 +39,13 @@ load() {
 	memload kinds sleep 2 >"$OUT/kinds"
 }
 
+# Elements that are added, deleted, added and deleted while no grace period of Tasks Trace ends.
+again() {
+	tthold --stay 0.1 memload again $N 0 >"$OUT/again"
+}
+
 run() {
+	hist refills -s memalloc.refill,memalloc.drain -- again
 	oracle_on memalloc_events
 	hist memalloc -s memalloc -i 500ms -- load
 	oracle_save memalloc

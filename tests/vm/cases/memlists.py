@@ -11,8 +11,10 @@ N = 10000          # as in memlists.sh
 CPU = 0            # where they are freed
 UNIT = 128         # memload says so too
 FREE_LLIST_MOST = 96 + 33  # high watermark of small objects, and what is freed before it is acted on
+OTHERS_MOST = 200  # objects of maps that are not ours: the guest has none but kdefer's, which free nothing
 AGE_NS = 1000000000        # kinds stay for four seconds; looks may be late by half of that
 FREE = ("free_llist", "free_llist_extra")
+STORAGES = ("o_task", "o_cgroup", "o_inode", "o_sock")
 WAITING = ("waiting_for_gp", "waiting_for_gp_ttrace")
 
 # Kernels whose callback does not queue itself again: what gathered meanwhile stays where it is.
@@ -30,6 +32,17 @@ class Look:
         self.before = before
         self.lost = document["lost"].get("memalloc", {})
         self.checked = document["self"].get("lists_checked", 0)
+        self.seconds = document["duration_ns"] / 1e9
+        self.flow = next((b for b in document["debt"]["by"] if b["source"] == "memalloc"), None)
+        self.debt = document["debt"]
+        waits = self.debt.get("memalloc", {})  # there may be no object at all
+        self.waiting = sum(w["length"] for stage, w in waits.items() if stage != "idle")
+        self.sure = all(e["exact"] and not e["truncated"] for e in document["pending"]
+                        if e["source"] == "memalloc")
+        self.callbacks = collections.Counter()
+        for e in document["pending"]:
+            if e["source"] == "call_rcu":
+                self.callbacks[e["key"]["flavour"]] += e["length"]
         self.entries = [Entry(e["list"], e["key"]["cpu"], e["key"]["map_id"], e["key"].get("map_name"),
                               e["key"]["unit_size"], e["length"], e["bytes"], e["age_ns"], e["exact"],
                               e["truncated"], e.get("stranded"))
@@ -98,8 +111,43 @@ def judge(case):
     seen = looks(case)
     rcu(case, seen)
     trace(case, seen)
+    flow(case, seen)
+    owners(case, seen)
     kinds(case, seen)
     under_load(case, seen)
+
+
+def flow(case, seen):
+    """What came and left is at least what is told, and both differ by what there is more of."""
+    told = [look for look in seen if look.flow and look.flow.get("bound") == "lower"]
+    # Lists that were cut short need not tell, and where there is no allocator there is nothing to tell of.
+    silent = [look for look in seen if look not in told and look.flow and not look.debt["truncated"]]
+    case.say("every look but the first tells what came and left", told and len(silent) <= 1,
+             f"{len(silent)} of {len(seen)} do not")
+    wrong = []
+    for before, look in zip(seen, seen[1:]):
+        if not (before.sure and look.sure and look in told):
+            continue  # what is not exact is told as such
+        come, left = (look.flow[f"{way}_entries_per_s"] * look.seconds for way in ("in", "out"))
+        if abs(come - left - (look.waiting - before.waiting)) > 1:  # rates are rounded
+            wrong.append((come, left, before.waiting, look.waiting))
+    case.equal("in - out = what waits more", wrong[:3], [])
+    begin, end = stamps(case, "rcu")["added"], stamps(case, "trace")["added"]
+    within = [look for look in told if look.after >= begin and look.before <= end]
+    come, left = (sum(look.flow[f"{way}_entries_per_s"] * look.seconds for look in within)
+                  for way in ("in", "out"))
+    # Where the emulator lets kdefer wait a look may see a list in part: then the bound is lower.
+    least = N - FREE_LLIST_MOST - 1 if all(look.sure for look in within) else 0
+    case.say(f"of {N} objects all that do not stay at hand were seen to come, and no more",
+             least <= come <= N + OTHERS_MOST, f"{come}")
+    # Kernels that strand some never take them on; the others gather once and leave.
+    stay = within[-1].waiting
+    case.say("and all that do not stay were seen to leave",
+             least - stay <= left <= N + OTHERS_MOST, f"{left}, {stay} stay")
+    debts = [look.debt for look in within if look.debt["in_per_s"] is not None]
+    case.say("in bytes, too", debts and all(d["bound"] == "lower" for d in debts)
+             and any(d["in_per_s"] for d in debts) and any(d["out_per_s"] for d in debts),
+             str([(d["in_per_s"], d["out_per_s"]) for d in debts]))
 
 
 def rcu(case, seen):
@@ -123,6 +171,47 @@ def trace(case, seen):
                {e.list for e in deferred(held)} - set(stage), set())
     case.say("and its callback is queued", total(e for e in held if e.list == stage[1]) > 0,
              str(held))
+
+
+def by_size(entries):
+    sums = collections.Counter()
+    for e in entries:
+        sums[e.unit] += e.length
+    return sums
+
+
+def owners(case, seen):
+    """Of maps that free through an allocator every deleted element is on its lists, by size; what the kernel
+    frees in another way is among the callbacks that it takes for that, or was given to kfree_rcu()."""
+    case.equal("maps of each kind were made", case.status("owners"), 0)
+    when = stamps(case, "owners")
+    added = between(seen, when["added"], when["deleting"])
+    deleted = between(seen, when["deleted"], when["end"])
+    made = re.findall(r"^map (\d+) (\S+) (\d+) (\d+)", case.text("owners"), re.M)
+    stored = 0
+    for key, name, n, size in ((int(m[0]), m[1], int(m[2]), int(m[3])) for m in made):
+        more = by_size(deleted.of(key))
+        more.subtract(by_size(added.of(key)))
+        if name in STORAGES:
+            case.equal(f"{name}: elements are not freed through an allocator", +more, collections.Counter())
+            stored += 2 * n  # an element, and what its owner keeps of this map
+            continue
+        if name == "o_trie" and not deleted.of(key):
+            continue  # kfree_rcu(), which may have handed all of it on
+        # A trie of N leaves has N - 1 nodes besides; a per-CPU element is two objects.
+        counts = {"o_pcpu": [n, n], "o_trie": [2 * n - 1]}.get(name, [n])
+        case.equal(f"{name}: every one of {n} that were deleted is on the lists", sorted(more.values()), counts)
+        least = 8 if name == "o_pcpu" else size  # of which one is the value alone
+        case.say(f"{name}: of a size that they fit in", all(unit > least for unit in more), str(more))
+        case.say(f"{name}: where they wait for a grace period",
+                 total(deferred(deleted.of(key))) >= sum(counts) - len(counts) * FREE_LLIST_MOST,
+                 str(deleted.of(key)))
+    more = deleted.callbacks["tasks_trace"] - added.callbacks["tasks_trace"]
+    # Programs that the guest's others have freed hand over one each.
+    case.say(f"those of storages are {stored} callbacks of Tasks Trace", stored <= more <= stored + 20, str(more))
+    names = {m[1] for m in made}
+    case.say("hashes, maps of maps and storages are among them",
+             {"o_hash", "o_pcpu", "o_inmaps", "o_task", "o_inode", "o_sock"} <= names, str(names))
 
 
 def holding(seen, key):
@@ -175,7 +264,7 @@ def under_load(case, seen):
     # Of one cache in 16 the list is walked in each look, and held against the kernel's own counter.
     case.equal("lists are as long as the kernel counts them", seen[-1].lost.get("torn", 0), 0)
     case.say("and that was looked at", seen[-1].checked > 0, str(seen[-1].checked))
-    known = set().union(*(maps(case, name) for name in ("rcu", "trace", "kinds", "busy")))
+    known = set().union(*(maps(case, name) for name in ("rcu", "trace", "owners", "kinds", "busy")))
     named = {e.name for look in seen for e in look.entries if e.key not in known and e.unit == UNIT
              and e.key}
     case.say("maps that come and go have their own name", named <= {"churn", None}, str(named))

@@ -4,6 +4,7 @@
 # that are held up; maps under load, maps that come and go. One kdefer looks on all the time.
 
 N=10000
+CPU=0
 HELD=5 # s; a reader of Tasks Trace
 
 wait_for() {
@@ -45,12 +46,19 @@ behind_trace() {
 	fi
 }
 
+# $1: what ownload has done.
+look_on() {
+	sleep 1
+}
+
 run() {
-	kdefer lists -s memalloc --per-cpu --full --ndjson -i 300ms >"$OUT/looks.json" 2>"$OUT/looks.err" &
+	kdefer lists -s memalloc,call_rcu --per-cpu --full --ndjson -i 300ms >"$OUT/looks.json" 2>"$OUT/looks.err" &
 	kdefer=$!
 	while [ ! -s "$OUT/looks.json" ]; do sleep 0.1; done
-	memload delete $N 0 sh "$CASES/guest.sh" --call memlists behind_rcu >"$OUT/rcu"
-	memload delete $N 0 sh "$CASES/guest.sh" --call memlists behind_trace >"$OUT/trace"
+	memload delete $N $CPU sh "$CASES/guest.sh" --call memlists behind_rcu >"$OUT/rcu"
+	memload delete $N $CPU sh "$CASES/guest.sh" --call memlists behind_trace >"$OUT/trace"
+	tthold --stay 0.1 ownload $CPU sh "$CASES/guest.sh" --call memlists look_on >"$OUT/owners" 2>&1
+	echo $? >"$OUT/owners.status"
 	memload kinds sleep 4 >"$OUT/kinds"
 	memload busy 4 sleep 3 >"$OUT/busy"
 	memload churn sleep 3 >"$OUT/churn"

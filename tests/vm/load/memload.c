@@ -5,6 +5,7 @@
  *   memload delete N CPU COMMAND...   a hash to which N elements are added, and deleted again, all on
  *                                     that CPU; COMMAND runs twice, with "added" and with "deleted"
  *                                     as its last argument
+ *   memload again N CPU               the same without a command, twice with one map
  *   memload many N COMMAND...         N hashes of one element
  *   memload busy MAPS COMMAND...      on each CPU a thread that adds and deletes in all of them
  *   memload churn COMMAND...          hashes that are made, used and closed, 1,000 a second
@@ -160,6 +161,20 @@ static int add_and_delete(unsigned int n, int cpu, int argc, char **argv)
 	return run_with(argv, argc, "deleted");
 }
 
+/* What is freed is at hand for the second time, if no grace period lets it go before. */
+static int again(unsigned int n, int cpu)
+{
+	int fd = make("memload", VALUE, n);
+
+	say(fd, "memload", UNIT);
+	pin(cpu);
+	for (int i = 0; i < 2; i++) {
+		add(fd, n);
+		delete_all(fd, n);
+	}
+	return 0;
+}
+
 static int many(unsigned int n, char **argv)
 {
 	unsigned int key = 1;
@@ -302,6 +317,8 @@ int main(int argc, char **argv)
 	if (argc > 4 && !strcmp(argv[1], "delete"))
 		status = add_and_delete(strtoul(argv[2], NULL, 10), atoi(argv[3]), argc - 4,
 					argv + 4);
+	else if (argc > 3 && !strcmp(argv[1], "again"))
+		status = again(strtoul(argv[2], NULL, 10), atoi(argv[3]));
 	else if (argc > 3 && !strcmp(argv[1], "many"))
 		status = many(strtoul(argv[2], NULL, 10), argv + 3);
 	else if (argc > 3 && !strcmp(argv[1], "busy"))
