@@ -278,6 +278,71 @@ static void test_better_and_worse(void **state)
 	samples_free(&t);
 }
 
+static void add_file(struct samples *t, size_t i, const char *fact, const char *value)
+{
+	struct sample_file *f = &t->files[i];
+
+	f->path = strdup(i ? "new" : "base");
+	f->side[i ? SIDE_NEW : SIDE_BASE] = true;
+	f->facts = calloc(1, sizeof(*f->facts));
+	f->facts[0] = (struct sample_fact){ strdup(fact), strdup(value) };
+	f->nfacts = 1;
+}
+
+/* Whether two captures whose one fact is `fact` are compared; `says` if not: what the reason begins with. */
+static void expect_compared(const char *fact, const char *base, const char *new, bool varies,
+			    const char *says)
+{
+	const char *const names[] = { fact };
+	struct compare_conf conf = plain;
+	struct plan p = { .boots = 1, .runs = 8, .same_boot = true, .metrics = 1, .run_cv = 0.02 };
+	struct comparison c;
+	struct samples t;
+	struct rng rng;
+
+	conf.varies = names;
+	conf.nvaries = varies;
+	rng_seed(&rng, 21);
+	make(&t, &rng, &p);
+	t.files = calloc(2, sizeof(*t.files));
+	t.nfiles = 2;
+	add_file(&t, 0, fact, base);
+	add_file(&t, 1, fact, new);
+	assert_int_equal(compare(&c, &t, &conf), 0);
+	if (says) {
+		assert_non_null(c.incomparable);
+		assert_int_equal(strncmp(c.incomparable, fact, strlen(fact)), 0);
+		assert_non_null(strstr(c.incomparable, says));
+	} else {
+		assert_null(c.incomparable);
+	}
+	compare_free(&c);
+	samples_free(&t);
+}
+
+/* The machine and the way of measuring must be one; the kernel is what people compare. */
+static void test_what_must_be_equal(void **state)
+{
+	static const char *const must[] = { "machine",    "cpu_model", "cpus_online", "numa_nodes",
+					    "hypervisor", "command",   "sampling" };
+	static const char *const may[] = { "kernel", "kernel_version", "cmdline", "hostname" };
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof(must) / sizeof(must[0]); i++) {
+		expect_compared(must[i], "a", "b", false, "differs: a in base, b in new");
+		expect_compared(must[i], "a", "b", true, NULL);
+		expect_compared(must[i], "a", "a", false, NULL);
+		expect_compared(must[i], "", "b", false, "differs: (none) in base, b in new");
+		assert_true(compare_must_equal(must[i]));
+		assert_non_null(strstr(compare_must_equal_list(), must[i]));
+	}
+	for (i = 0; i < sizeof(may) / sizeof(may[0]); i++) {
+		expect_compared(may[i], "a", "b", false, NULL);
+		assert_false(compare_must_equal(may[i]));
+	}
+}
+
 static void test_pairs(void **state)
 {
 	struct compare_conf conf = plain;
@@ -680,6 +745,7 @@ int main(void)
 		cmocka_unit_test(test_one_against_many),
 		cmocka_unit_test(test_planted_change_is_found),
 		cmocka_unit_test(test_better_and_worse),
+		cmocka_unit_test(test_what_must_be_equal),
 		cmocka_unit_test(test_pairs),
 		cmocka_unit_test(test_hosts),
 		cmocka_unit_test(test_equal_intervals),
