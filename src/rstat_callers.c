@@ -41,6 +41,8 @@ static const struct {
 	{ "workingset_refault", KD_FC_RECLAIM, KD_FL_SUB_MEMORY },
 	{ "css_rstat_exit", KD_FC_REMOVAL, KD_FL_NONE },
 	{ "cgroup_rstat_exit", KD_FC_REMOVAL, KD_FL_NONE },
+	{ "css_killed_work_fn", KD_FC_REMOVAL, KD_FL_NONE },
+	{ "mem_cgroup_css_offline", KD_FC_REMOVAL, KD_FL_SUB_MEMORY },
 	{ "css_release_work_fn", KD_FC_REMOVAL, KD_FL_NONE },
 	{ "css_free_rwork_fn", KD_FC_REMOVAL, KD_FL_NONE },
 	{ "bpf_mem_cgroup_flush_stats", KD_FC_BPF, KD_FL_SUB_MEMORY },

@@ -188,3 +188,19 @@ int inject_loop(void *unused)
 	__sync_fetch_and_add(&updates, UPDATES);
 	return 0;
 }
+
+/*
+ * Each cgroup that a flush by this process visits takes its time, with the lock held: 1, 2, 4 or 8 times
+ * the shortest, one after another.
+ */
+SEC("fentry/bpf_rstat_flush")
+int inject_flushes(void *unused)
+{
+	__u64 until;
+
+	if (!loopers || bpf_get_current_pid_tgid() >> 32 != loopers)
+		return 0;
+	until = bpf_ktime_get_ns() + (each_ns << (__sync_fetch_and_add(&updates, 1) & 3));
+	bpf_loop(TURNS, turn_until, &until, 0);
+	return 0;
+}

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Flushes, holds and waits are those of the kernel's own tracing; who flushed is who did."""
+"""Flushes, holds and waits are those of the kernel's own tracing; who flushed is who did, and why."""
 
+import math
 import re
 from collections import defaultdict
 
@@ -13,9 +14,14 @@ EVENT = re.compile(r"\s*(?P<comm>.+)-(?P<pid>\d+)\s+\[\d+\]\s+\S+\s+(?P<s>\d+)\.
 READER, LONG, CGROUP = "rsreader", "rslong", "/rs"
 READS = 20 * 200     # of cpu.stat, as in rstat.sh: each is a flush
 SHARE = 0.95
+HELD, HELDS = "inj-held", 2 * 100  # and of cgroups whose flush takes 0.25 to 2 ms, as in rstat.sh
+REASONS = 30         # flushes for each reason that is asked for by number
 LONG_US = 400        # so long that what comes with STAMPS_US is a tenth of it at most
 STAMPS_US = 40       # two time stamps of one moment under emulation, each with its handler
 NEAR = 0.01          # how far two measurements of one long time may be apart
+LEAST_US = 64        # shorter times are half made of the two stamps
+FAR = 0.01           # of a distribution may be further off than the next power of two
+ENOUGH = 20          # for a distribution
 
 
 class Seen:
@@ -24,8 +30,10 @@ class Seen:
     def __init__(self, text):
         self.marks, self.begins, self.flushes, self.holds = {}, [], [], []
         self.locked, self.contended = [], []
+        self.waits = []  # for a lock that was taken: by its tracepoints, else a call until its body
         self.spans = []  # from the lock that is taken around a flush until it is given up
-        self._begun, self._got, self._asked, self._span = {}, {}, {}, {}
+        self._begun, self._got, self._asked, self._span, self._called = {}, {}, {}, {}, {}
+        self.calls = []
         for line in text.splitlines():
             found = EVENT.match(line)
             if found:
@@ -38,6 +46,10 @@ class Seen:
         elif name.startswith("begin_"):
             self.begins.append((when, found["comm"].strip()))
             self._begun[pid] = when
+            if pid in self._called:
+                self.calls.append((self._called.pop(pid), when, found["comm"].strip()))
+        elif name.startswith("call_"):
+            self._called[pid] = when
         elif name.startswith("end_") and pid in self._begun:
             self.flushes.append((self._begun.pop(pid), when, found["comm"].strip()))
         elif name.startswith("cgroup_rstat_"):
@@ -54,7 +66,8 @@ class Seen:
             self._got[pid] = when
             if around:
                 self._span[pid] = self._asked.get(pid, when)
-            self._asked.pop(pid, None)
+            if pid in self._asked:
+                self.waits.append((self._asked.pop(pid), when, found["comm"].strip()))
         elif name == "cgroup_rstat_unlock" and pid in self._got:
             self.holds.append((self._got.pop(pid), when, found["comm"].strip()))
             if around and pid in self._span:
@@ -91,7 +104,9 @@ def judge(case):
     accounts(case, document)
     flushes(case, document, seen, inner, outer)
     blamed(case, case.measured("share"))
+    reasons(case, document)
     durations(case, document, seen, tracepoints)
+    alike(case, document, seen, tracepoints)
     if tracepoints:
         holds(case, document, seen, inner, outer)
     else:
@@ -118,16 +133,22 @@ def accounts(case, document):
              f"{counts}")
 
 
+def kept_from_us(document):
+    return document.data["lost"]["rstat"]["recursion"]
+
+
 def flushes(case, document, seen, inner, outer):
     case.within("number of flushes", summed(totals(document, "flush")),
                 number([when for when, _ in seen.begins], inner, outer))
     mine = [when for when, comm in seen.begins if comm == READER]
-    case.equal("flushes of the readers", summed(rows(document, "flush", "flusher", READER)),
-               len(mine))
+    # One of which both entry and locks were kept from us is not seen, and counted as that.
+    case.within("flushes of the readers", summed(rows(document, "flush", "flusher", READER)),
+                oracle.Range(len(mine) - kept_from_us(document), len(mine)))
     # Where an entry was kept from us the flush is seen by its locks, and the trampoline hides whose.
     cpu = [m for m in rows(document, "flush", "flusher", READER)
            if m["key"]["flusher_class"] in ("cpu.stat", "other")]
-    case.equal("flushes by reading cpu.stat", summed(cpu), READS)
+    case.within("flushes by reading cpu.stat", summed(cpu),
+                oracle.Range(READS - kept_from_us(document), READS))
 
 
 def blamed(case, document):
@@ -136,6 +157,80 @@ def blamed(case, document):
         part = summed(rows(document, "flush", key, value), "sum")
         case.say(f"{key} {value} has its share of the time", part >= SHARE * time,
                  f"{part} of {time} ns")
+
+
+def reasons(case, document):
+    """Each process flushed for a reason that is known by its name."""
+    files = case.text("files").split()
+    asked = [(HELD, "cpu.stat", HELDS), (LONG, "cpu.stat", 26), ("rsmem", "memory.stat", None)]
+    if "io.stat" in files:
+        asked.append(("rsio", "io.stat", REASONS))
+    if f"flushed {REASONS}" in case.text("rs.err").splitlines():  # by rsflush, on a kernel that lets it
+        asked.append(("rsflush", "bpf", REASONS))
+    for who, why, number in asked:
+        reason(case, document, who, why, number)
+    everyone = [m for m in document.metrics if m["measure"] == "flush" and "flusher" in m["key"]]
+    periodic = [m for m in everyone if m["key"]["flusher_class"] == "periodic"]
+    case.say("the periodic flush is a worker's",
+             periodic and all(m["key"]["flusher"].startswith("kworker") for m in periodic), f"{periodic}")
+    case.say("removed cgroups are flushed", summed(m for m in everyone
+                                                   if m["key"]["flusher_class"] == "removal") > 0, "none")
+    if case.text("ratelimited").strip() == "0":  # else reclaim flushes when the periodic flush is late
+        reclaim = [m["key"]["flusher"] for m in everyone if m["key"]["flusher_class"] == "reclaim"]
+        case.say("reclaim flushes", "dd" in reclaim, f"{reclaim}")
+    unknown = [m for m in everyone if m["key"]["flusher_class"] == "other"]
+    case.say("no flush is for a reason that is not known, but where its entry was kept from us",
+             summed(unknown) <= kept_from_us(document), f"{[(m['key'], m['count']) for m in unknown]}")
+
+
+def reason(case, document, who, why, number):
+    mine = rows(document, "flush", "flusher", who)
+    known = summed(m for m in mine if m["key"]["flusher_class"] == why)
+    kept = kept_from_us(document)
+    wrong = [m["key"] for m in mine if m["key"]["flusher_class"] not in (why, "other")]
+    if number is None:
+        case.say(f"{who} flushes for {why}", known + kept > 0 and not wrong, f"{known}, wrong: {wrong}")
+    else:
+        case.say(f"{who} flushes for {why}, {number} times",
+                 number - kept <= known <= number and not wrong, f"{known}, wrong: {wrong}")
+
+
+def values(document, measure):
+    """Of the long flushes, in microseconds, each as the middle of its bucket; the longest first."""
+    found = []
+    for m in rows(document, measure, "flusher", HELD):
+        for low, high, count in m["buckets"]:
+            found += [(low + high) / 2000] * count
+    return sorted(found, reverse=True)
+
+
+def octave(us):
+    return int(math.log2(max(us, 1)))
+
+
+def alike(case, document, seen, tracepoints):
+    """The two distributions, rank by rank, of what is long against what the tracing itself takes."""
+    theirs = {"hold": seen.holds, "wait": seen.waits} if tracepoints else {"hold": seen.flushes, "wait": seen.calls}
+    by_subsystem = any(m["key"].get("subsystem") != "all" for m in totals(document, "flush"))
+    theirs["flush"] = seen.spans if tracepoints and not by_subsystem else seen.flushes
+    for measure, spans in theirs.items():
+        all_theirs = (end - begin for begin, end, comm in spans if comm == HELD)
+        long = sorted((us for us in all_theirs if us >= LEAST_US), reverse=True)
+        what = f"each {measure} of known length"
+        if len(long) < ENOUGH:
+            case.skip(what, f"{len(long)} are too few to compare: the emulator lets CPUs wait in long turns")
+            continue
+        same_shape(case, what, values(document, measure), long, kept_from_us(document))
+
+
+def same_shape(case, what, ours, theirs, kept):
+    pairs = list(zip(ours, theirs))
+    far = [(us, them) for us, them in pairs if abs(octave(us) - octave(them)) > 1]
+    more = sum(us >= 2 * LEAST_US for us in ours) - len(theirs)
+    may = max(FAR * len(theirs), 1)
+    case.say(f"{what}: 99 of 100 in the same power of two or the next",
+             len(far) + len(theirs) - len(pairs) <= may + kept and more <= may,
+             f"{len(theirs)}, {len(pairs)} to compare, {more} more; off: {far[:9]}")
 
 
 def durations(case, document, seen, tracepoints):
@@ -193,13 +288,14 @@ def long_holds(case, document, seen):
         for worst in total.get("worst", []):
             ended = worst["monotonic_ns"] / 1000
             theirs = [end - begin for begin, end, comm in seen.holds
-                      if comm == LONG and abs(end - ended) <= STAMPS_US]
-            if worst["task"]["comm"] == LONG and theirs:
+                      if comm in (LONG, HELD) and abs(end - ended) <= STAMPS_US]
+            if worst["task"]["comm"] in (LONG, HELD) and theirs:
                 pairs.append((worst["value"] / 1000, max(theirs)))
     case.say("no long hold is longer than theirs",
              pairs and all(ours <= theirs * (1 + NEAR) + STAMPS_US for ours, theirs in pairs), f"{pairs}")
-    case.say("a long hold is as long as theirs",
-             any(abs(ours - theirs) <= NEAR * theirs + STAMPS_US for ours, theirs in pairs), f"{pairs}")
+    # Half of them, for the emulator may not have been run between two stamps: most likely in the longest.
+    near = [abs(ours - theirs) <= NEAR * theirs + STAMPS_US for ours, theirs in pairs]
+    case.say("long holds are as long as theirs", sum(near) > len(near) / 2, f"{pairs}")
 
 
 def bounds(case, document):

@@ -4,19 +4,27 @@
 # all CPUs, and readers of their parent's files, which flush each time.
 
 CGROUPS=/sys/fs/cgroup
+HELD=100 REASONS=30
 FLUSHES="css_rstat_flush cgroup_rstat_flush_locked" # every flush goes through one of these
+CALLS="cgroup_rstat_flush_hold" # and where that is the second, readers of cpu.stat come by this
 LOCKS="cgroup_rstat_lock_contended cgroup_rstat_locked cgroup_rstat_unlock"
 
+# $1, $2: names of events at both ends of $3
+both_ends() {
+	if [ -e /tmp/has_fprobe ]; then
+		echo "f:cb/$1_$3 $3"
+		echo "f:cb/$2_$3 $3%return"
+	else
+		echo "p:cb/$1_$3 $3"
+		echo "r64:cb/$2_$3 $3"
+	fi
+}
+
 flush_events() {
-	for each in $FLUSHES; do
-		if [ -e /tmp/has_fprobe ]; then
-			echo "f:cb/begin_$each $each"
-			echo "f:cb/end_$each $each%return"
-		else
-			echo "p:cb/begin_$each $each"
-			echo "r64:cb/end_$each $each"
-		fi
-	done | each_line dynamic_events
+	{
+		for each in $FLUSHES; do both_ends begin end "$each"; done
+		for each in $CALLS; do both_ends call "done" "$each"; done
+	} | each_line dynamic_events
 	locks 1
 }
 
@@ -54,9 +62,38 @@ readers() {
 	rsload read $CGROUPS/rs/cpu.stat 20 200 rsreader
 }
 
+# Many that are long, and of different lengths, so that what the tracing takes is little beside them.
+held() {
+	inject flushes --ms 1 --times $HELD
+}
+
+# A process that is given less memory than it takes.
+squeezed() {
+	# shellcheck disable=SC2005 # a number is written to such a file in one piece, with its newline
+	echo "$(cut -d ' ' -f 4 /proc/self/stat)" >$CGROUPS/tight/cgroup.procs
+	exec dd if=/dev/zero of=/tmp/squeezed bs=1M count=24
+}
+
+# For each reason that this kernel can have, by a process that is known by its name.
+reasons() {
+	rsload dirty $CGROUPS/rs 20 2
+	rsload read $CGROUPS/rs/memory.stat 1 30 rsmem
+	if [ -e $CGROUPS/rs/io.stat ]; then
+		rsload read $CGROUPS/rs/io.stat 1 $REASONS rsio
+	fi
+	rsload churn $CGROUPS 1
+	rsflush $CGROUPS/rs $REASONS
+	mkdir -p $CGROUPS/tight
+	echo 8M >$CGROUPS/tight/memory.max
+	sh "$CASES/guest.sh" --call rstat squeezed
+	rm -f /tmp/squeezed
+}
+
 # And, when all code is warm, some that have much.
 load() {
 	readers
+	held
+	reasons
 	rsload long $CGROUPS/rs 1000 6 # the periodic flush may come first, some of the times
 	rsload dirty $CGROUPS/rs 20 2
 	rsload read $CGROUPS/rs/memory.stat 2 50 rsreader
@@ -64,7 +101,11 @@ load() {
 
 run() {
 	mkdir -p $CGROUPS/rs
-	echo "+cpu +memory" >$CGROUPS/cgroup.subtree_control
+	for each in +cpu +memory +io; do
+		echo "$each" >$CGROUPS/cgroup.subtree_control
+	done
+	grep -c ' mem_cgroup_flush_stats_ratelimited$' /proc/kallsyms >"$OUT/ratelimited"
+	ls $CGROUPS/rs >"$OUT/files"
 	hist share -s rstat --by cgroup,flusher -- readers
 	rsload make $CGROUPS/rs 1000
 	oracle_on flush_events

@@ -254,3 +254,63 @@ int inject_queue(const struct options *o)
 		die("--many");
 	return hold_and_wait(o, o->many);
 }
+
+/* --- many flushes of known length, one behind another --- */
+
+#define LEAF PARENT "/held"
+
+static void join(const char *group)
+{
+	char path[128], text[16];
+	int fd, len = snprintf(text, sizeof(text), "%d", getpid());
+
+	snprintf(path, sizeof(path), "%s/cgroup.procs", group);
+	fd = open(path, O_WRONLY | O_CLOEXEC);
+	if (fd < 0 || write(fd, text, (size_t)len) != len)
+		die(path);
+	close(fd);
+}
+
+static unsigned int rounds;
+
+static void *flush_often(void *arg)
+{
+	struct injected unused;
+	int fd = open(stat_file, O_RDONLY | O_CLOEXEC);
+
+	pin((int)(intptr_t)arg);
+	if (fd < 0)
+		die(stat_file);
+	for (unsigned int n = 0; n < rounds; n++) {
+		sched_yield(); /* its time is charged now, so that there is something to flush */
+		read_stat(fd, &unused);
+	}
+	close(fd);
+	return NULL;
+}
+
+/* Two threads that each flush the cgroup they are in, --times each; the shortest takes --ms. */
+int inject_flushes(const struct options *o)
+{
+	pthread_t threads[2];
+
+	make(0);
+	if (mkdir(LEAF, 0755) && errno != EEXIST)
+		die(LEAF);
+	join(LEAF);
+	set_name("inj-held");
+	stat_file = LEAF "/cpu.stat";
+	rounds = o->times;
+	load("inject_flushes", NULL);
+	skel->bss->each_ns = o->ns / 4;
+	skel->bss->loopers = (unsigned int)getpid();
+	for (intptr_t cpu = 0; cpu < 2; cpu++)
+		if (pthread_create(&threads[cpu], NULL, flush_often, (void *)cpu))
+			die("thread");
+	for (int n = 0; n < 2; n++)
+		pthread_join(threads[n], NULL);
+	skel->bss->loopers = 0;
+	join("/sys/fs/cgroup");
+	printf("flushed %u\n", 2 * rounds);
+	return rmdir(LEAF) ? 1 : 0;
+}

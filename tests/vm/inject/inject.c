@@ -40,6 +40,7 @@ static const struct {
 	{ "many_cgroups", inject_cgroups, 0 },
 	{ "lock_contention", inject_lock, 0 },
 	{ "lock_queue", inject_queue, 0 },
+	{ "flushes", inject_flushes, 0 },
 	{ "metronome", inject_metronome, 0 },
 };
 

@@ -135,6 +135,7 @@ int inject_not_switching(const struct options *o);
 int inject_cgroups(const struct options *o);
 int inject_lock(const struct options *o);
 int inject_queue(const struct options *o);
+int inject_flushes(const struct options *o);
 int inject_metronome(const struct options *o);
 
 #endif
