@@ -30,22 +30,12 @@ static __always_inline bool is_named(__u32 idx);
 #include "worst.bpf.h"
 #include "rstat_who.bpf.h"
 
-const volatile __u32 shape;                         /* enum rs_shape */
 const volatile __u32 by_lock;                       /* the tracepoints of the lock are */
 const volatile __u32 final_cpu;                     /* the last possible one: a flush ends there */
 const volatile __u64 wanted;                        /* bits of enum kd_measure_id */
 const volatile __u64 text_from, text_bytes = ~0ULL; /* of the kernel */
 const volatile __u64 tick_ns;    /* between two ticks of the scheduler's clock; 0: not hooked */
 const volatile __u64 sample = 1; /* follow 1 of N flushes */
-
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, 64);
-	__type(key, __u64); /* task; of an idle CPU, that */
-	__type(value, struct rs_task);
-} tasks SEC(".maps");
-
-static struct rs_task none; /* what a new entry is copied from */
 
 struct worst_bin bins[RS_LISTS];
 
@@ -101,70 +91,44 @@ static __always_inline __u64 waited_by(struct rs_task *t, __u64 now)
 	return ((w >> WAITERS_BITS) + (w & WAITERS_MASK) * now) & TIME_MASK;
 }
 
+static __always_inline bool somebody_waits(struct rs_task *t)
+{
+	return *(volatile __u64 *)waiting_for(t) & WAITERS_MASK;
+}
+
 /* --- tasks --- */
 
-#define NO_CPU (-2) /* no lock yet */
+#include "rstat_task.bpf.h"
+#include "rstat_way.bpf.h"
 
-static __always_inline __u64 task_key(void)
-{
-	__u32 pid = bpf_get_current_pid_tgid();
-
-	return pid ? pid : 1ULL << 32 | bpf_get_smp_processor_id();
-}
-
-static __always_inline struct rs_task *task_find(void)
-{
-	__u64 key = task_key();
-
-	return bpf_map_lookup_elem(&tasks, &key);
-}
-
-static __always_inline void task_gone(void)
-{
-	__u64 key = task_key();
-
-	bpf_map_delete_elem(&tasks, &key);
-}
-
-static __noinline struct rs_task *task_new(__u64 now)
-{
-	__u64 key = task_key();
-	struct rs_task *t;
-
-	if (bpf_map_update_elem(&tasks, &key, &none, BPF_ANY)) {
-		if (measured(now))
-			count(&lost[KD_LOST_TABLE_FULL]);
-		return NULL;
-	}
-	t = bpf_map_lookup_elem(&tasks, &key);
-	if (t) {
-		t->cgroup_no = t->flusher_no = RS_WHO_NONE;
-		t->last_cpu = NO_CPU;
-	}
-	return t;
-}
-
-/* Whose flush it is, and of what. Before the time is taken where a function is hooked. */
-static __noinline int know(void *ctx, struct rs_task *t, __u64 cgrp, __u32 sub, __u32 class)
+/*
+ * Whose flush it is, and of what. Before the time is taken where a function is hooked. `from`: the
+ * function, or 0 where ctx are arguments of a tracepoint.
+ */
+static __noinline int know(void *ctx, struct rs_task *t, __u64 from, __u32 sub, __u32 class)
 {
 	__u32 said;
 
-	if (!t || t->how & RS_KNOWN)
-		return 0;
-	t->how |= RS_KNOWN;
-	t->cgroup = cgrp;
 	if (!class) {
-		bpf_get_stack(ctx, t->ip, sizeof(t->ip), 0);
-		said = rs_frames_say(t);
+		t->from = from;
+		said = way_said(ctx, t);
 		class = said & 0xff;
 		if (sub == KD_FL_COUNT)
 			sub = said >> 8;
 	}
+	t->how |= RS_KNOWN;
 	t->sub = sub == KD_FL_COUNT ? KD_FL_NONE : sub;
-	/* From the table: as an argument of a function it must be a number to the verifier. */
-	t->cgroup_no = rs_cgroup_number(*(volatile __u64 *)&t->cgroup);
 	t->flusher_no = rs_flusher_number(class);
 	return 0;
+}
+
+/* The cgroup; its pointer must be one of which the kernel has said so. */
+static __always_inline void know_cgroup(struct rs_task *t, struct cgroup *cgrp)
+{
+	t->cgroup = (__u64)cgrp;
+	/* From the table: as an argument of such a function it must be a number to the verifier. */
+	t->cgroup_no = rs_cgroup_number(*(volatile __u64 *)&t->cgroup, cgrp->kn->id,
+					cgrp->root->hierarchy_id, cgrp->self.flags);
 }
 
 /* Of flushes, some may be left out; of what began before recording, all. */
@@ -229,6 +193,8 @@ static __always_inline void got_lock(struct rs_task *t, __u64 now, bool contende
 	/* What our own work adds to the hold is not the flush's; the others do wait for it. */
 	t->behind = waited_by(t, now);
 	t->got = bpf_ktime_get_ns();
+	if (t->how & RS_SPAN && !t->began)
+		t->began = t->got; /* after our own work of naming it */
 	own_got(t, now);
 	split_got(t);
 }
@@ -247,8 +213,8 @@ static __always_inline void add_lower(struct rs_task *t, __u64 got, __u64 now)
 	rs_add(t, RS_HOLD_LOWER, gap > tick_ns ? gap - tick_ns : 0);
 }
 
-/* It has given it up. Returns when that is told. */
-static __always_inline __u64 gave_lock(struct rs_task *t, __u64 now)
+/* It has given it up, and its flush, if any, is over with that: `last`. Returns when that is told. */
+static __always_inline __u64 gave_lock(struct rs_task *t, __u64 now, bool last)
 {
 	__u64 got = t->got, told = now, blame;
 	__u32 kind = kind_of_hold(t);
@@ -263,13 +229,15 @@ static __always_inline __u64 gave_lock(struct rs_task *t, __u64 now)
 	rs_add(t, kind, now - got);
 	if (kind == RS_HOLD_UPPER && tick_ns)
 		add_lower(t, got, now);
-	told = bpf_ktime_get_ns();
+	/* What has been waited does not depend on the time while nobody waits. */
+	if (!last || somebody_waits(t))
+		told = bpf_ktime_get_ns();
 	blame = (waited_by(t, told) - t->behind) & TIME_MASK;
 	/* One who began to wait between the clock and the word counts as less than nothing. */
 	if (!blame || blame > TIME_MASK / 2)
 		return told;
 	rs_add(t, kind == RS_HOLD ? RS_BLAME : RS_BLAME_UPPER, blame);
-	return bpf_ktime_get_ns();
+	return last ? told : bpf_ktime_get_ns();
 }
 
 /*
@@ -334,8 +302,9 @@ static __always_inline int lock_out(bool last, __s32 cpu)
 		return 0;
 	}
 	split_cpus(t, cpu);
-	told = gave_lock(t, now);
-	if (t->how & RS_CALL || (t->how & RS_SPAN && !last)) {
+	last = !(t->how & RS_CALL) && (last || !(t->how & RS_SPAN));
+	told = gave_lock(t, now, last);
+	if (!last) {
 		own_ran(t, now, told);
 		return 0;
 	}

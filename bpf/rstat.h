@@ -50,7 +50,24 @@ struct rs_range {
 	__u32 pad;
 };
 
-#define RS_FRAMES 16
+#define RS_FRAMES 16 /* a power of two, as the next */
+#define RS_WORDS 32  /* of the stack: see rstat_way.bpf.h */
+
+#define RS_WAYS 32       /* a power of two */
+#define RS_WAY_FRAMES 12 /* up to the one that decides */
+
+/* Return addresses on the stack, innermost first, that say for whom a flush is done. */
+struct rs_way {
+	__u64 ip[RS_WAY_FRAMES];
+	__u32 at[RS_WAY_FRAMES]; /* the word in which it is */
+	__u64 last;              /* ip and at of the one that decides */
+	__u32 last_at, n;
+	__u64 from; /* the function whose arguments they are; 0: of a tracepoint of the lock */
+	__u32 says; /* as rs_frames_say() */
+	__u32 pad;
+};
+
+KD_STATIC_ASSERT(sizeof(struct rs_way) == 8 * RS_WAY_FRAMES + 4 * RS_WAY_FRAMES + 32);
 
 /* What a flush spends its time with, besides waits; all in ns, kept where it is asked for. */
 struct rs_split {
@@ -91,10 +108,14 @@ struct rs_task {
 	__u8 sub;                    /* enum kd_flavour */
 	__u8 how;                    /* RS_... below */
 	__u8 pad[2];
-	__u64 ip[RS_FRAMES];
+	__u64 from;          /* the function whose arguments `words` begin with; 0: a tracepoint */
+	__u64 ip[RS_FRAMES]; /* [0] is 0: not looked at */
+	__u64 words[RS_WORDS];
 };
 
-KD_STATIC_ASSERT(sizeof(struct rs_task) == 10 * 8 + 24 + 80 + 8 * RS_FRAMES);
+KD_STATIC_ASSERT(sizeof(struct rs_task) == 11 * 8 + 24 + 80 + 8 * RS_FRAMES + 8 * RS_WORDS);
+
+#define RS_PLACES 128 /* tasks that are found without a look-up; a power of two */
 
 /*
  * What our programs took between the two ends of flushes and holds that were measured. What a program

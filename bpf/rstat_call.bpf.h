@@ -16,7 +16,7 @@ static __always_inline __u64 argument(__u64 *ctx, __u32 n)
 	return arg;
 }
 
-static __noinline int flush_in(__u64 *ctx, __u64 cgrp, __u32 sub, __u32 how)
+static __noinline int flush_in(__u64 *ctx, struct cgroup *cgrp, __u32 sub, __u32 how)
 {
 	__u64 now = bpf_ktime_get_ns();
 	struct rs_task *t = task_find();
@@ -30,7 +30,8 @@ static __noinline int flush_in(__u64 *ctx, __u64 cgrp, __u32 sub, __u32 how)
 		return 0;
 	t->how = RS_CALL | how;
 	decide(t, now);
-	know(ctx, t, cgrp, sub, 0);
+	know(ctx, t, bpf_get_func_ip(ctx), sub, 0);
+	know_cgroup(t, cgrp);
 	t->began = bpf_ktime_get_ns();
 	if (followed(t))
 		count(&begun);
@@ -66,18 +67,18 @@ static __noinline int flush_out(void)
 	return 0;
 }
 
-#define FLUSH(program, function, how)                                       \
-	SEC("fentry/" #function)                                            \
-	int program##_in(__u64 *ctx)                                        \
-	{                                                                   \
-		count_run();                                                \
-		return flush_in(ctx, argument(ctx, 0), KD_FL_SUB_ALL, how); \
-	}                                                                   \
-	SEC("fexit/" #function)                                             \
-	int program##_out(__u64 *ctx)                                       \
-	{                                                                   \
-		count_run();                                                \
-		return flush_out();                                         \
+#define FLUSH(program, function, how)                                     \
+	SEC("fentry/" #function)                                          \
+	int program##_in(__u64 *ctx)                                      \
+	{                                                                 \
+		count_run();                                              \
+		return flush_in(ctx, (void *)ctx[0], KD_FL_SUB_ALL, how); \
+	}                                                                 \
+	SEC("fexit/" #function)                                           \
+	int program##_out(__u64 *ctx)                                     \
+	{                                                                 \
+		count_run();                                              \
+		return flush_out();                                       \
 	}
 
 FLUSH(rs_flush, cgroup_rstat_flush, 0)
@@ -87,11 +88,10 @@ FLUSH(rs_keep, cgroup_rstat_flush_hold, 0)
 SEC("fentry/css_rstat_flush")
 int rs_css_in(__u64 *ctx)
 {
-	__u64 css = argument(ctx, 0);
+	struct cgroup_subsys_state *css = (void *)ctx[0];
 
 	count_run();
-	return flush_in(ctx, (__u64)BPF_CORE_READ((struct cgroup_subsys_state *)css, cgroup),
-			sub_of(css), 0);
+	return flush_in(ctx, css->cgroup, sub_of(argument(ctx, 0)), 0);
 }
 
 SEC("fexit/css_rstat_flush")
@@ -112,7 +112,8 @@ static __noinline struct rs_task *task_in_body(__u64 *ctx, __u64 now)
 		return NULL;
 	decide(t, now);
 	t->how |= RS_SPAN;
-	know(ctx, t, argument(ctx, 0), KD_FL_SUB_ALL, 0);
+	know(ctx, t, bpf_get_func_ip(ctx), KD_FL_SUB_ALL, 0);
+	know_cgroup(t, (void *)ctx[0]);
 	t->began = bpf_ktime_get_ns();
 	return t;
 }

@@ -53,15 +53,14 @@ static __noinline struct rs_task *task_at_lock(__u64 *ctx, __u64 now)
 	if (!t)
 		return NULL;
 	decide(t, now);
-	know(ctx, t, cgrp,
+	know_cgroup(t, (void *)ctx[0]);
+	know(ctx, t, 0,
 	     is_read(cpu)            ? KD_FL_SUB_BASE
 	     : shape == RS_BY_SUBSYS ? KD_FL_COUNT
 				     : KD_FL_SUB_ALL,
 	     is_read(cpu) ? KD_FC_CPU_STAT : 0);
-	if (!is_read(cpu)) {
-		t->began = bpf_ktime_get_ns(); /* after our own work of naming it */
+	if (!is_read(cpu))
 		t->how |= RS_SPAN;
-	}
 	return t;
 }
 
@@ -81,6 +80,8 @@ int rs_wait_in(__u64 *ctx)
 		count(&lost[KD_LOST_UNMATCHED_BEGIN]);
 	}
 	wait_begins(t, now);
+	if (t->how & RS_SPAN && !t->began)
+		t->began = now;
 	return 0;
 }
 

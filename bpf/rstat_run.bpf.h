@@ -39,7 +39,20 @@ static long sweep_task(void *map, __u64 *key, struct rs_task *t, __u64 *now)
 		return 0;
 	t->how |= RS_SWEPT;
 	flush_cut(t);
-	bpf_map_delete_elem(&tasks, key);
+	task_forget(*key);
+	return 0;
+}
+
+/* bpf_loop() body */
+static long sweep_place(__u32 i, __u64 *now)
+{
+	__u64 at = i, key;
+
+	barrier_var(at);
+	at &= RS_PLACES - 1;
+	key = *(volatile __u64 *)&place_key[at];
+	if (key && key != PLACE_TAKEN)
+		sweep_task(NULL, &key, &places[at], now);
 	return 0;
 }
 
@@ -47,6 +60,7 @@ static __always_inline void sweep(void)
 {
 	__u64 now = bpf_ktime_get_ns();
 
+	bpf_loop(RS_PLACES, sweep_place, &now, 0);
 	bpf_for_each_map_elem(&tasks, sweep_task, &now, 0);
 }
 

@@ -86,28 +86,35 @@ static __always_inline __u32 slot_of(__u32 kind, __u32 sub, __u32 who, __u32 flu
 	return slot ? slot : nr_slots + ((kind * RS_SUBS + s) << 1 | flusher);
 }
 
-static __always_inline bool is_bad(__u64 took, __u32 list)
+/*
+ * The stack, where the way was known and nobody looked at it. What the kernel shows of the current task
+ * begins with its own way to look.
+ */
+static __always_inline void worst_stack(struct rs_task *t)
 {
-	__u64 at = list, floor;
-
-	barrier_var(at); /* as above */
-	floor = *(volatile __u64 *)&bins[at & (RS_LISTS - 1)].floor;
-	return (__s64)(tagged(epoch, took) - floor) > 0;
+	if (!t->ip[0] && !(t->how & RS_CUT))
+		bpf_get_task_stack(bpf_get_current_task_btf(), t->ip, sizeof(t->ip), 0);
 }
 
-/* The frames at the top are those of our own programs, which are not in the kernel's text. */
+static __always_inline bool is_ours(struct rs_task *t, __u32 i)
+{
+	return t->ip[i] - text_from >= text_bytes;
+}
+
+/* The frames at the top, up to those of our own programs, which are not in the kernel's text. */
 static __always_inline void worst_fill(struct worst_who *who, struct rs_task *t)
 {
 	__u64 id = bpf_get_current_pid_tgid();
-	__u32 first, i;
+	__u32 first = 0, i;
 
 	who->pid = id;
 	who->tgid = id >> 32;
 	who->cgroup = bpf_get_current_cgroup_id();
 	bpf_get_current_comm(who->comm, sizeof(who->comm));
-	for (first = 0; first < RS_FRAMES - WORST_FRAMES; first++)
-		if (t->ip[first] - text_from < text_bytes)
-			break;
+	worst_stack(t);
+	for (i = 0; i < RS_FRAMES - WORST_FRAMES; i++)
+		if (is_ours(t, i))
+			first = i + 1;
 	for (i = 0; i < WORST_FRAMES; i++) {
 		__u64 at = first + i;
 
@@ -116,16 +123,21 @@ static __always_inline void worst_fill(struct worst_who *who, struct rs_task *t)
 	}
 }
 
+/* The lists of a measure and subsystem. */
+static __always_inline __u32 worst_lists(struct rs_task *t, __u32 kind)
+{
+	__u32 sub = sub_index(t->sub) & (RS_WORST_SUBS - 1);
+
+	return ((KIND(kind, worst) - 1) * RS_WORST_SUBS + sub) * RS_BINS;
+}
+
 __noinline int rs_add_worst(struct rs_task *t, __u32 kind, __u32 slot, __u64 took)
 {
 	__u32 cpu = bpf_get_smp_processor_id(), list, i;
 
-	if (!t || kind >= RS_KINDS || !KIND(kind, worst) || t->how & RS_SWEPT)
+	if (!t || kind >= RS_KINDS || !KIND(kind, worst))
 		return 0;
-	list = (KIND(kind, worst) - 1) * RS_WORST_SUBS + (sub_index(t->sub) & (RS_WORST_SUBS - 1));
-	list *= RS_BINS;
-	if (!is_bad(took, list + (cpu & (RS_BINS - 1))))
-		return 0;
+	list = worst_lists(t, kind);
 	for (i = 0; i < RS_BINS; i++) {
 		__u64 at = list + ((cpu + i) & (RS_BINS - 1));
 
@@ -138,13 +150,38 @@ __noinline int rs_add_worst(struct rs_task *t, __u32 kind, __u32 slot, __u64 too
 	return 0;
 }
 
+static __always_inline bool is_bad(struct rs_task *t, __u32 kind, __u64 took)
+{
+	__u32 cpu = bpf_get_smp_processor_id();
+	__u64 at, floor;
+
+	if (!KIND(kind, worst) || t->how & RS_SWEPT)
+		return false;
+	at = worst_lists(t, kind) + (cpu & (RS_BINS - 1));
+	barrier_var(at); /* as above */
+	floor = *(volatile __u64 *)&bins[at & (RS_LISTS - 1)].floor;
+	return (__s64)(tagged(epoch, took) - floor) > 0;
+}
+
+static __always_inline void slot_add(__u32 slot, __u64 bucket, __u64 now, __u64 value)
+{
+	struct series_slot *s = bpf_map_lookup_elem(&slots, &slot);
+
+	if (!s)
+		return;
+	barrier_var(bucket);
+	__sync_fetch_and_add(&s->bucket[bucket & (SERIES_ROOM - 1)], 1);
+	__sync_fetch_and_add(&s->sum, value);
+	series_extremes(s, now, value);
+}
+
 /*
  * A value, by cgroup and by flusher. This and what else is called from everywhere is not static: the
  * verifier then looks at it once.
  */
 __noinline int rs_add(struct rs_task *t, __u32 kind, __u64 value)
 {
-	struct series_slot *s;
+	__u64 bucket, now = epoch;
 	__u32 slot;
 
 	if (!t || kind >= RS_KINDS || !(wanted >> KIND(kind, measure) & 1))
@@ -153,15 +190,12 @@ __noinline int rs_add(struct rs_task *t, __u32 kind, __u64 value)
 		count(&lost[KD_LOST_CLOCK]);
 		return 0;
 	}
-	slot = slot_of(kind, t->sub, t->flusher_no, 1);
-	s = bpf_map_lookup_elem(&slots, &slot);
-	if (s)
-		series_add(s, epoch, value);
+	bucket = hist_index(value);
+	slot_add(slot_of(kind, t->sub, t->flusher_no, 1), bucket, now, value);
 	slot = slot_of(kind, t->sub, t->cgroup_no, 0);
-	s = bpf_map_lookup_elem(&slots, &slot);
-	if (s)
-		series_add(s, epoch, value);
-	rs_add_worst(t, kind, slot, value);
+	slot_add(slot, bucket, now, value);
+	if (is_bad(t, kind, value))
+		rs_add_worst(t, kind, slot, value);
 	return 0;
 }
 

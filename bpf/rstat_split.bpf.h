@@ -106,16 +106,20 @@ static __noinline int irq_begins(void)
 static __noinline int irq_ends(void)
 {
 	struct rs_task *t = task_find();
+	__u64 from, now;
 
 	count_run();
 	if (!t || !t->began)
 		return 0;
 	t->split.own++;
-	if (!t->split.irq_depth || --t->split.irq_depth)
+	if (!t->split.irq_depth)
 		return 0;
-	if (t->split.irq_from)
-		t->split.irqs += bpf_ktime_get_ns() - t->split.irq_from;
-	t->split.irq_from = 0;
+	/* Before it counts as ended: another may come at the end of a softirq, and begin anew. */
+	from = *(volatile __u64 *)&t->split.irq_from;
+	now = bpf_ktime_get_ns();
+	barrier();
+	if (!--t->split.irq_depth && from)
+		t->split.irqs += now - from;
 	return 0;
 }
 
@@ -147,7 +151,7 @@ static __always_inline struct rs_task *task_of(__u64 task)
 	struct task_struct *p = (void *)task;
 	__u64 key = (__u32)BPF_CORE_READ(p, pid);
 
-	return key ? bpf_map_lookup_elem(&tasks, &key) : NULL;
+	return key ? task_by(key) : NULL;
 }
 
 /* One in a softirq, which PREEMPT_RT allows, is a part of that. */

@@ -13,6 +13,7 @@
 
 const volatile __u32 who_most = RS_WHO_MOST; /* of each kind; a power of two */
 const volatile __u32 own_tgid;
+const volatile __u32 shape; /* enum rs_shape */
 
 __u64 who_key[2 * RS_WHO_MOST]; /* cgroups, then flushers; 0: free */
 __u64 who_used[2];
@@ -133,7 +134,7 @@ __noinline int rs_write_path(struct rs_path *path, __u64 cgrp)
 /* --- the tables --- */
 
 /* The number of a key, or of the free place where it is now claimed (*fresh), or RS_WHO_NONE. */
-static __noinline __u32 who_find(__u64 key, __u32 kind, bool claim, __u32 *fresh)
+static __noinline __u32 who_search(__u64 key, __u32 kind, bool claim, __u32 *fresh)
 {
 	__u32 i;
 
@@ -161,6 +162,16 @@ static __noinline __u32 who_find(__u64 key, __u32 kind, bool claim, __u32 *fresh
 	return RS_WHO_NONE;
 }
 
+static __always_inline __u32 who_find(__u64 key, __u32 kind, bool claim, __u32 *fresh)
+{
+	__u64 at = (kind ? RS_WHO_MOST : 0) + (key >> 32 & (who_most - 1) & (RS_WHO_MOST - 1));
+
+	barrier_var(at);
+	if (*(volatile __u64 *)&who_key[at & (2 * RS_WHO_MOST - 1)] == key)
+		return at;
+	return who_search(key, kind, claim, fresh);
+}
+
 /* The value of a number: flushers stand behind as many cgroups as there is room for. */
 static __always_inline struct rs_who *who_at(__u32 no)
 {
@@ -175,13 +186,12 @@ static __always_inline struct rs_who *who_at(__u32 no)
  * Cgroups that go are flushed once more when they do. Where many come and go they get names only as
  * long as half of the table is free, so that those that stay find room.
  */
-__noinline __u32 rs_cgroup_number(__u64 cgrp)
+__noinline __u32 rs_cgroup_number(__u64 cgrp, __u64 id, __u32 hierarchy, __u32 flags)
 {
-	struct cgroup *c = (void *)cgrp;
-	__u64 id = BPF_CORE_READ(c, kn, id), hierarchy = BPF_CORE_READ(c, root, hierarchy_id), key;
-	bool stays = BPF_CORE_READ(c, self.flags) & CSS_ONLINE;
+	bool stays = flags & CSS_ONLINE;
 	struct rs_who *w;
 	__u32 fresh = 0, no;
+	__u64 key;
 
 	key = mix(mix(0x9e3779b97f4a7c15ULL, id), hierarchy) | 1;
 	no = who_find(key, WHO_CGROUP, stays || who_used[WHO_CGROUP] < who_most / 2, &fresh);
@@ -199,24 +209,31 @@ __noinline __u32 rs_cgroup_number(__u64 cgrp)
 }
 
 struct flusher {
-	char process[16], thread[16];
+	char process[16] __attribute__((aligned(8))), thread[16];
 	__u64 cgrp, cgroup_id;
 	__u32 tgid, class;
 };
 
+/* Two words: the last byte is 0 but in the middle of a change. */
+static __always_inline void comm_of(char *to, struct task_struct *task)
+{
+	const __u64 *word = (const void *)&task->comm[0];
+
+	((__u64 *)to)[0] = word[0];
+	((__u64 *)to)[1] = word[1] & ~0ULL >> 8;
+}
+
 static __always_inline void flusher_fill(struct flusher *f, __u32 class)
 {
-	struct task_struct *task = (void *)bpf_get_current_task();
-	struct cgroup *own;
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct cgroup *own = task->cgroups->dfl_cgrp;
 
 	f->tgid = bpf_get_current_pid_tgid() >> 32;
 	f->class = own_tgid && f->tgid == own_tgid ? KD_FC_SELF : class;
-	bpf_get_current_comm(f->thread, sizeof(f->thread));
-	BPF_CORE_READ_INTO(&f->process, task, group_leader, comm);
-	f->process[15] = '\0';
-	own = BPF_CORE_READ(task, cgroups, dfl_cgrp);
+	comm_of(f->thread, task);
+	comm_of(f->process, task->group_leader);
+	f->cgroup_id = own->kn->id;
 	f->cgrp = (__u64)own;
-	f->cgroup_id = BPF_CORE_READ(own, kn, id);
 }
 
 static __always_inline __u64 mix_comm(__u64 h, const char *comm)
@@ -229,12 +246,17 @@ static __always_inline __u64 mix_comm(__u64 h, const char *comm)
 
 static __always_inline void flusher_name(struct rs_who *w, struct flusher *f, bool single)
 {
+	__u64 cgrp;
+
+	/* By way of a map it is a number to the verifier, as an argument must be. */
+	*(volatile __u64 *)&w->key[0] = f->cgrp;
+	cgrp = *(volatile __u64 *)&w->key[0];
 	w->key[0] = (single ? f->tgid : 0) | (__u64)f->class << 32;
 	w->key[1] = f->cgroup_id;
 	__builtin_memcpy(w->process, f->process, sizeof(w->process));
 	if (single)
 		__builtin_memcpy(w->thread, f->thread, sizeof(w->thread));
-	rs_write_path(&w->path, f->cgrp);
+	rs_write_path(&w->path, cgrp);
 	barrier();
 	*(volatile __u32 *)&w->ready = 1;
 }
@@ -289,11 +311,12 @@ __noinline __u32 rs_frame_says(__u64 ip)
 
 /*
  * class | sub << 8 of the stack in t->ip, innermost first. The first frame that names somebody
- * decides; what is flushed is said further in.
+ * decides; what is flushed is said further in. Above them the frame that decides, where nothing further
+ * out could say more; 0: none.
  */
 __noinline __u32 rs_frames_say(struct rs_task *t)
 {
-	__u32 i, class = KD_FC_OTHER, sub = KD_FL_NONE, what;
+	__u32 i, class = KD_FC_OTHER, sub = KD_FL_NONE, decides = 0, what;
 
 	if (!t)
 		return 0;
@@ -303,8 +326,11 @@ __noinline __u32 rs_frames_say(struct rs_task *t)
 			sub = what >> 8;
 		if (class == KD_FC_OTHER)
 			class = what & 0xff;
+		if (!decides && class != KD_FC_OTHER &&
+		    (sub != KD_FL_NONE || shape != RS_BY_SUBSYS))
+			decides = i;
 	}
-	return class | sub << 8;
+	return class | sub << 8 | decides << 16;
 }
 
 #endif

@@ -44,7 +44,8 @@ static const struct sizes least = {
 static uint64_t bytes_for(const struct sizes *s, int cpus)
 {
 	return (s->slots + s->rest) * SERIES_BYTES + 2 * s->who * sizeof(struct rs_who) +
-	       (s->tasks + (uint64_t)cpus) * TASK_BYTES + 2 * RS_LISTS * WORST_WHO_BYTES +
+	       (s->tasks + (uint64_t)cpus) * TASK_BYTES + RS_PLACES * sizeof(struct rs_task) +
+	       RS_WAYS * sizeof(struct rs_way) + 2 * RS_LISTS * WORST_WHO_BYTES +
 	       131072; /* small maps, rounding */
 }
 

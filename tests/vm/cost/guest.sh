@@ -79,10 +79,9 @@ triggers() {
 empty_programs() { # LOAD
 	case $1 in
 	callbacks) watched "$1" empty empty ;;
-	flush) f=$(grep -oEw -m 1 '(css_rstat_flush|cgroup_rstat_flush_hold)' /proc/kallsyms) ;;
-	refill) f=bpf_mem_refill ;;
+	flush) watched "$1" empty empty tp_btf:cgroup_rstat_locked tp_btf:cgroup_rstat_unlock ;;
+	refill) watched "$1" empty empty fentry:bpf_mem_refill fexit:bpf_mem_refill ;;
 	esac
-	[ "$1" = callbacks ] || watched "$1" empty empty "fentry:$f" "fexit:$f"
 }
 
 bpftrace_script() { # LOAD
@@ -110,6 +109,8 @@ for what in "$@"; do
 		flush) watched "$load" "$way" kdefer hist -s rstat --budget 100 -i 1000s --json ;;
 		refill) watched "$load" "$way" kdefer hist -s memalloc --budget 100 -i 1000s --json ;;
 		esac ;;
+	sampled) watched "$load" sampled kdefer hist -s call_rcu --sample 1/8 --budget 100 -i 1000s --json ;;
+	left-out) watched "$load" "$way" kdefer hist -s call_rcu --sample 1/1024 --budget 100 -i 1000s --json ;;
 	everything) watched "$load" everything kdefer hist --budget 100 -i 1000s --json ;;
 	why) watched "$load" why kdefer why --json ;;
 	why-*) watched "$load" "$way" kdefer why -s "${way#why-}" --json ;; # one of its sources
