@@ -46,9 +46,9 @@ behind_trace() {
 	fi
 }
 
-# $1: what ownload has done.
+# $1: what ownload has done. Three looks, and more where the emulator lets kdefer wait.
 look_on() {
-	sleep 1
+	sleep 1.5
 }
 
 run() {

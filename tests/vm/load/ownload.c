@@ -18,6 +18,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -94,6 +95,7 @@ static int a_task(int i)
 {
 	child[i] = fork();
 	if (!child[i]) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		pause();
 		_exit(0);
 	}
@@ -227,8 +229,17 @@ static int element(const struct kind *k, const struct made *m, int i, int add)
 		key[0] = m->owner[i];
 	else if (k->key == 8)
 		key[0] = 32; /* bits of a prefix, which stands behind it */
-	return add ? bpf_map_update_elem(m->fd, key, value, BPF_ANY)
-		   : bpf_map_delete_elem(m->fd, key);
+	if (!add)
+		return bpf_map_delete_elem(m->fd, key);
+	/* Memory of all CPUs is made ready by a worker, which has to get to run first. */
+	for (int tries = 0; tries < 1000; tries++) {
+		if (!bpf_map_update_elem(m->fd, key, value, BPF_ANY))
+			return 0;
+		if (errno != ENOMEM)
+			break;
+		usleep(1000);
+	}
+	return -1;
 }
 
 static void all(const struct kind *k, const struct made *m, int add)
