@@ -79,7 +79,7 @@ def share_spread(seen):
 def pre_start(case):
     document, seen = account.window(case, "pre_start")
     waiting = seen.pre_start()
-    # A hundred files in each reader, three or four callbacks of each: a good part of a batch.
+    # A hundred files late in each reader, three or four callbacks of each, which wait for the end of the next.
     case.say("callbacks waited when recording began", waiting.low >= 100, f"{waiting} of them")
     account.waiting(case, document, seen)
     account.ends(case, document, seen)

@@ -6,8 +6,9 @@
  *   reader [--files N] [--stay MS] [COMMAND...]   one reader. Queues the callbacks of N files, runs
  *                                     the command, and ends the reader MS after that
  *   reader --files N --each MS COMMAND...         one reader of MS after another, and in each of
- *                                     them, when a third is over, the callbacks of N files. No more
- *                                     of both once SIGUSR1 comes ($READER is our process id).
+ *                                     them, when a third and when two thirds are over, the callbacks
+ *                                     of N files. No more of both once SIGUSR1 comes ($READER is our
+ *                                     process id).
  *                                     --rest MS: and so long none in between
  *
  * All is kept off CPU 1, where it would have to wait. Prints when the last reader began and ended
@@ -101,17 +102,23 @@ static void queue_callbacks(void)
 	}
 }
 
-/* Some in each reader, until the command ends. */
+/*
+ * Some in each reader, until the command ends: when a third is over, which begins a grace period that
+ * ends with this reader, and when two thirds are, which then need another one, that ends with the next.
+ */
 static int wait_and_queue(pid_t pid, int *status)
 {
-	unsigned long done = 0, started;
+	unsigned long reader = 0, started, thirds = 0;
 	pid_t got;
 
 	while (!(got = waitpid(pid, status, WNOHANG))) {
 		started = skel->bss->started_ns;
-		if (!enough && started != done && now_ns() - started > each_ns / 3) {
+		if (started != reader)
+			thirds = 0;
+		reader = started;
+		if (!enough && thirds < 2 && now_ns() - started > each_ns / 3 * (thirds + 1)) {
 			queue_callbacks();
-			done = started;
+			thirds++;
 		}
 		usleep(2000);
 	}
