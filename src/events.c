@@ -175,6 +175,7 @@ static const struct {
 	{ "hung_task", { "task", "blocked for more than" } },
 	{ "oom_kill", { "ut of memory: Killed process" } },
 	{ "throttled", { "cpu clock throttled" } },
+	{ "throttled", { "RT throttling activated" } }, /* said once since the host was booted */
 };
 
 static bool has_words(const char *text, const char *const words[3])

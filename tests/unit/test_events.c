@@ -139,6 +139,10 @@ static void test_kernel_log(void **state)
 	look("lockup(watchdog: BUG: soft lockup - CPU#1 stuck for 22s! [x:1]) "
 	     "hung_task(INFO: task kworker/0:1:9 blocked for more than 120 seconds.) "
 	     "rcu_stall(rcu: INFO: rcu_sched detected expedited stalls on CPUs/tasks: { 1-... }) ");
+	say("4,1,1,-;sched: RT throttling activated");
+	say("2,1,1,-;mce: CPU3: Core temperature is above threshold, cpu clock throttled (total events = 1)");
+	look("throttled(sched: RT throttling activated) "
+	     "throttled(mce: CPU3: Core temperature is above threshold, cpu clock throttled (total events = 1)) ");
 }
 
 /* Whoever may write to /dev/kmsg cannot speak for the kernel; nor does what only looks similar. */
