@@ -103,7 +103,7 @@ watch_srcu() {
 	# that looks in that time see the same: some 100 of them see none with a chance of 0.87^100.
 	for _ in $(seq 80); do
 		sleep 0.5
-		grep -q '"source":"call_rcu","list":"[a-z_]*","key":{"flavour":"srcu"' "$OUT/srcu.ndjson" && break
+		grep -qE '"key":[{]"flavour":"srcu"[^}]*[}],"length":[1-9]' "$OUT/srcu.ndjson" && break
 	done
 	kill -INT $looking
 	killall gpload
