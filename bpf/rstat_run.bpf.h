@@ -32,14 +32,19 @@ static __always_inline int tick_totals(__u64 missed)
 
 #define OLD_NS 5000000000LL
 
-/* Tasks that have gone, with a flush whose end was kept from us. */
+/* Of a task that has gone, with a flush whose end was kept from us. */
+static __always_inline bool is_old(struct rs_task *t, __u64 now)
+{
+	return t->ended && !t->got && !t->wait_from && (__s64)(now - t->ended) >= OLD_NS;
+}
+
 static long sweep_task(void *map, __u64 *key, struct rs_task *t, __u64 *now)
 {
-	if (!t->ended || t->got || t->wait_from || (__s64)(*now - t->ended) < OLD_NS)
+	if (!is_old(t, *now))
 		return 0;
 	t->how |= RS_SWEPT;
 	flush_cut(t);
-	task_forget(*key);
+	task_gone_elsewhere(*key);
 	return 0;
 }
 
@@ -47,12 +52,21 @@ static long sweep_task(void *map, __u64 *key, struct rs_task *t, __u64 *now)
 static long sweep_place(__u32 i, __u64 *now)
 {
 	__u64 at = i, key;
+	struct rs_task *t;
 
 	barrier_var(at);
 	at &= RS_PLACES - 1;
 	key = *(volatile __u64 *)&place_key[at];
-	if (key && key != PLACE_TAKEN)
-		sweep_task(NULL, &key, &places[at], now);
+	t = &places[at];
+	if (!key || key == PLACE_TAKEN || !is_old(t, *now) ||
+	    __sync_val_compare_and_swap(&place_key[at], key, PLACE_TAKEN) != key)
+		return 0;
+	if (is_old(t, *now)) { /* still: nobody began with it meanwhile */
+		t->how |= RS_SWEPT;
+		flush_cut(t);
+		key = 0;
+	}
+	__sync_lock_test_and_set(&place_key[at], key);
 	return 0;
 }
 

@@ -101,7 +101,10 @@ static __always_inline bool is_ours(struct rs_task *t, __u32 i)
 	return t->ip[i] - text_from >= text_bytes;
 }
 
-/* The frames at the top, up to those of our own programs, which are not in the kernel's text. */
+/*
+ * The frames at the top: behind those of our own programs, which are not in the kernel's text, and what
+ * the kernel was called by them for.
+ */
 static __always_inline void worst_fill(struct worst_who *who, struct rs_task *t)
 {
 	__u64 id = bpf_get_current_pid_tgid();
@@ -112,9 +115,14 @@ static __always_inline void worst_fill(struct worst_who *who, struct rs_task *t)
 	who->cgroup = bpf_get_current_cgroup_id();
 	bpf_get_current_comm(who->comm, sizeof(who->comm));
 	worst_stack(t);
-	for (i = 0; i < RS_FRAMES - WORST_FRAMES; i++)
+	for (i = 0; i < RS_FRAMES - WORST_FRAMES; i++) {
+		if (!t->ip[i])
+			break;
 		if (is_ours(t, i))
 			first = i + 1;
+		else if (first)
+			break;
+	}
 	for (i = 0; i < WORST_FRAMES; i++) {
 		__u64 at = first + i;
 

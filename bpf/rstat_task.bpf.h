@@ -107,6 +107,8 @@ static __noinline struct rs_task *task_new(__u64 now)
 		barrier_var(at);
 		t = &places[at & (RS_PLACES - 1)];
 		__builtin_memset(t, 0, offsetof(struct rs_task, ip) + sizeof(t->ip[0]));
+		if (*(volatile __u64 *)&elsewhere) /* it may have been there before */
+			task_gone_elsewhere(key);
 		__sync_lock_test_and_set(place, key);
 	}
 	if (t) {

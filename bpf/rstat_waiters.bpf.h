@@ -100,9 +100,9 @@ static long cpu_step(__u32 cpu, void *unused)
 		   BPF_CORE_READ((struct mcs_spinlock *)first, next);
 	if (!q->tail || used <= 0)
 		return 0;
-	if (bpf_ktime_get_ns() > q->deadline) {
+	if (bpf_ktime_get_ns() > q->deadline) { /* those of later CPUs are to be 0 all the same */
 		q->cut = 1;
-		return 1;
+		return 0;
 	}
 	q->cpu = cpu;
 	bpf_loop(used < NODES ? used : NODES, node_step, unused, 0);
@@ -276,16 +276,19 @@ static __always_inline __u64 find_lock(__u32 unit, __u32 *sub)
 				: lock_of(unit == RSS_MEMORY ? memory_root() : io_root());
 }
 
+/* RSS_UNITS: of no lock, but whether any was seen to have a queue. */
 SEC("raw_tp")
 int rss_waiters(struct kd_run_args *args)
 {
 	struct rss_queue *q = &queue;
 	__u32 sub;
-	__u64 lock = find_lock(args->arg[0], &sub);
+	__u64 lock = args->arg[0] < RSS_UNITS ? find_lock(args->arg[0], &sub) : 0;
 	int full = 0;
 
 	q->cut = q->used = 0;
 	q->deadline = bpf_ktime_get_ns() + WAITERS_NS;
+	if (args->arg[0] >= RSS_UNITS && lock_form == RSS_LOCK_QUEUE)
+		count_queue(0);
 	if (lock && lock_form == RSS_LOCK_MUTEX)
 		full = see_tree(lock, sub);
 	else if (lock)

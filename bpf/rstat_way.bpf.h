@@ -72,10 +72,10 @@ __noinline __u32 rs_way_says(struct rs_task *t)
 	return 0;
 }
 
-/*
- * Where an address is; RS_WORDS: nowhere, or in more places than one. Without branches, of which the
- * verifier would look at all ways to go.
- */
+#define NOWHERE RS_WORDS
+#define SEVERAL (RS_WORDS + 1)
+
+/* Where an address is. Without branches, of which the verifier would look at all ways to go. */
 static __always_inline __u32 way_place(struct rs_task *t, __u64 ip)
 {
 	__u64 found = 0, times = 0, i;
@@ -90,7 +90,7 @@ static __always_inline __u32 way_place(struct rs_task *t, __u64 ip)
 		found += (1 - differs) * i;
 		times += 1 - differs;
 	}
-	return times == 1 ? found : RS_WORDS;
+	return times > 1 ? SEVERAL : times ? found : NOWHERE;
 }
 
 /* A frame, innermost first. Those of our own programs are below our arguments, and not of the way. */
@@ -108,7 +108,9 @@ __noinline int rs_way_frame(struct rs_task *t, __u32 frame, __u32 no)
 	barrier_var(i);
 	ip = t->ip[i & (RS_FRAMES - 1)];
 	at = way_place(t, ip);
-	if (at == RS_WORDS)
+	if (at == SEVERAL)
+		return 1;
+	if (at == NOWHERE)
 		return n != 0; /* behind the first that is found there is none that is not */
 	if (n && at <= w->last_at)
 		return 1;

@@ -110,13 +110,14 @@ static int load_object(struct rstat_lists *s, const struct lists_conf *conf)
 		return -ENODEV;
 	}
 	err = percpu_find(bpf_program__fd(skel->progs.kd_percpu));
-	if (!err)
-		err = ask_queues(s);
-	if (err) {
+	if (err)
 		lists_refuse(conf->plan, KD_SRC_RSTAT, "per-CPU data cannot be found: %s",
 			     strerror(-err));
+	else if ((err = ask_queues(s)))
+		lists_refuse(conf->plan, KD_SRC_RSTAT, "the state of its locks cannot be read: %s",
+			     strerror(-err));
+	if (err)
 		return -ENODEV;
-	}
 	note(s, conf->plan);
 	return 0;
 }

@@ -8,12 +8,14 @@
  *   rsload read FILE THREADS TIMES NAME  each thread, of that name, reads FILE so often
  *   rsload long PARENT N TIMES      as rslong: dirties them on the last CPU and reads cpu.stat, so often
  *   rsload push                     takes each CPU away for 300 us of every millisecond, until killed
- *   rsload churn PARENT SECONDS     makes and removes a cgroup that was used, again and again; says how many
+ *   rsload churn PARENT SECONDS [MOST]   makes and removes a cgroup that was used, again and again, so often
+ *                                   at most; says how many
  *
  * PARENT is a folder of the v2 hierarchy. Says what it did on standard output.
  */
 #define _GNU_SOURCE 1
 #include <fcntl.h>
+#include <limits.h>
 #include <linux/sched.h>
 #include <pthread.h>
 #include <sched.h>
@@ -193,13 +195,13 @@ static void push(void)
 	pause();
 }
 
-static void churn(const char *parent, int seconds)
+static void churn(const char *parent, int seconds, int most)
 {
 	time_t end = time(NULL) + seconds;
 	char path[512];
 	int n = 0;
 
-	while (time(NULL) < end) {
+	while (time(NULL) < end && n < most) {
 		snprintf(path, sizeof(path), "%s/churn%d", parent, n++);
 		if (mkdir(path, 0755))
 			die(path);
@@ -228,8 +230,8 @@ int main(int argc, char **argv)
 		read_long(argv[2], atoi(argv[3]), atoi(argv[4]));
 	} else if (argc == 2 && !strcmp(argv[1], "push")) {
 		push();
-	} else if (argc == 4 && !strcmp(argv[1], "churn")) {
-		churn(argv[2], atoi(argv[3]));
+	} else if ((argc == 4 || argc == 5) && !strcmp(argv[1], "churn")) {
+		churn(argv[2], atoi(argv[3]), argc == 5 ? atoi(argv[4]) : INT_MAX);
 	} else {
 		fprintf(stderr, "usage: see rsload.c\n");
 		return 2;
