@@ -196,12 +196,29 @@ static uint64_t common_ns(const struct holdup *a, const struct holdup *b)
 	return to > from ? to - from : 0;
 }
 
+/* The flavour of the grace periods that it may have waited for; KD_FL_NONE: for none. */
+static unsigned int waits_for(const struct holdup *h)
+{
+	switch (h->rec.what) {
+	case KD_WAIT_CALLBACK:
+	case KD_WAIT_CALLER:
+		return h->rec.flavour;
+	case KD_WAIT_GP:
+		return h->rec.flavour == KD_FL_RCU || h->rec.flavour == KD_FL_EXPEDITED ? KD_FL_NONE
+											: KD_FL_RCU;
+	default:
+		return KD_FL_NONE;
+	}
+}
+
 const struct holdup *holdups_behind(const struct holdups *hs, const struct holdup *h)
 {
 	const struct holdup *best = NULL;
-	unsigned int flavour = h->rec.what == KD_WAIT_GP ? KD_FL_RCU : h->rec.flavour;
+	unsigned int flavour = waits_for(h);
 	uint64_t most = 0;
 
+	if (flavour == KD_FL_NONE)
+		return NULL;
 	for (size_t i = 0; i < hs->n; i++) {
 		const struct holdup *gp = &hs->h[i];
 		uint64_t both = common_ns(gp, h);

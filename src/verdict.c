@@ -387,12 +387,9 @@ void verdict_of(struct verdict *v, const struct verdict_host *host, const struct
 
 void verdict_in(struct verdict *v, const struct model *m, const struct holdup *h)
 {
-	bool waits = h->rec.what == KD_WAIT_CALLBACK || h->rec.what == KD_WAIT_CALLER ||
-		     (h->rec.what == KD_WAIT_GP && h->rec.flavour != KD_FL_RCU &&
-		      h->rec.flavour != KD_FL_EXPEDITED);
 	const struct verdict_host host = verdict_host_of(m);
 
-	verdict_of(v, &host, h, waits ? holdups_behind(&m->holdups, h) : NULL);
+	verdict_of(v, &host, h, holdups_behind(&m->holdups, h));
 }
 
 struct verdict_host verdict_host_of(const struct model *m)
